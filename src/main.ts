@@ -97,7 +97,7 @@ function obeySignals(app: App, config: Config, log: Logger): void {
   });
 }
 
-/** The program reads its words as if it had been started by itself. */
+/** Runs another program, which reads its arguments from `process.argv` as if started directly. */
 async function runProgram(command: {
   readonly program: 'admin' | 'models';
   readonly words: readonly string[];

@@ -173,6 +173,15 @@ test('every file opens by saying what it is', () => {
   ).toEqual([]);
 });
 
+test('a docstring begins with a noun or a verb, not with a clause such as "What the server needs"', () => {
+  const clause = /\/\*\*[\s*]*(?:What|Of|Those|Such as|As|By) [^\n]*/g;
+  const found = files.flatMap(
+    (file) => readFileSync(join('src', file), 'utf8').match(clause) ?? [],
+  );
+
+  expect(found).toEqual([]);
+});
+
 test('nine exports in ten have a docstring', () => {
   const exports = files.flatMap((file) => {
     const lines = readFileSync(join('src', file), 'utf8').split('\n');

@@ -1,4 +1,4 @@
-/** What a request carries through the middleware, and what the whole interface is made from. */
+/** Types of the REST interface: dependencies, the caller of a request, its quota, and the Hono environment. */
 import type { HttpBindings } from '@hono/node-server';
 import type { OpenAPIHono } from '@hono/zod-openapi';
 import type { Context, MiddlewareHandler } from 'hono';
@@ -33,10 +33,10 @@ import type { Logger } from '../lib/logger.ts';
 import type { Metrics } from '../lib/metrics/metrics.ts';
 import type { ServerLog } from '../lib/server-log.ts';
 
-/** What the interface needs; the composition root puts it together once. */
+/** Dependencies of the REST interface; the composition root assembles them once. */
 export interface ApiDeps
   extends Omit<Stores, 'analyses' | 'sipTraces' | 'outbox' | 'dialogs' | 'secrets' | 'users'> {
-  /** Those of the dashboard; without it, none. */
+  /** API keys of dashboard sessions; undefined without a dashboard. */
   readonly operatorKeys?: OperatorKeys | undefined;
   readonly chat: AgentChat;
   readonly documentReader: DocumentReader;
@@ -69,7 +69,7 @@ export interface ApiDeps
   readonly clock: Clock;
   readonly log: Logger;
   readonly requestLog: RequestLog;
-  /** What `log` has warned of. */
+  /** The newest warnings and errors of `log`. */
   readonly serverLog: ServerLog;
   readonly newId: NewId;
   /** Cryptographically secure: keys and secrets are made of it. */
@@ -88,14 +88,14 @@ export interface ApiDeps
 export interface Caller {
   readonly apiKey: ApiKey;
   readonly account: Account;
-  /** Whether the dashboard asks, with a key of its own. */
+  /** Whether the request comes from the dashboard, which has its own API key. */
   readonly isDashboard: boolean;
   /** Whose session the dashboard's key is of, with the role as it is now; undefined for keys of customers. */
   readonly user: User | undefined;
   readonly quota: Quota;
 }
 
-/** As whom requests are counted, and how many of them an hour there may be. */
+/** Rate-limit quota: the subject that requests are counted for, and its limit of requests an hour. */
 export interface Quota {
   readonly subject: string;
   readonly limit: number;
@@ -108,9 +108,9 @@ export interface ApiVariables {
   caller: Caller | undefined;
   /** Who asks with a session of the dashboard, or has just signed in. */
   user: User | undefined;
-  /** What the audit log names in the place of what the path does; never what a client chose. */
+  /** Resource in the audit log, in place of the one that the path names; never a value that a client chose. */
   auditResource: string | undefined;
-  /** Of the answer; undefined where it is no error. */
+  /** Error code of the answer; undefined where it is no error. */
   errorCode: ErrorCode | undefined;
   /** Request body as text; empty until a guard has read it. */
   bodyText: string;
@@ -157,7 +157,7 @@ const NO_KEY = new ServiceError(
 );
 
 /**
- * Which way the request came, for what is kept of changes.
+ * Source of a request, for the records of changes: dashboard or API.
  *
  * @throws {ServiceError} UNAUTHORIZED when it shows no valid key.
  */

@@ -54,7 +54,7 @@ const DESCRIPTION = [
   errorCodeTable(),
 ].join('\n\n');
 
-/** Serves the document, made at the first request, and registers what all operations share. Call it before routes are added. */
+/** Serves the document, built at the first request, and registers the components that all operations share. Call it before routes are added. */
 export function addDocument(api: ApiApp, deps: Pick<ApiDeps, 'version' | 'publicUrl'>): void {
   const { openAPIRegistry: registry } = api;
   registry.registerComponent('securitySchemes', 'bearer', {
@@ -126,7 +126,7 @@ function addWebhookDocs(registry: OpenAPIHono['openAPIRegistry']): void {
   }
 }
 
-/** What the REST interface is made of. */
+/** Dependencies of the REST interface, and routes to add to it. */
 export interface ApiParts extends ApiDeps {
   /** Adds routes that are not part of the customers' interface: the dashboard's. */
   readonly addRoutes?: (api: ApiApp, deps: ApiDeps) => void;
@@ -183,7 +183,7 @@ export function createApi({ addRoutes, ...deps }: ApiParts): ApiApp {
   return api;
 }
 
-/** What every request passes, in this order. */
+/** Adds the guards of every request, in the order in which requests pass them. */
 function addGuards(api: ApiApp, deps: ApiDeps, keys: KeyCache): void {
   api.use(identity(deps));
   for (const path of ['/api/*', '/dashboard/*']) api.use(path, listRequest(deps), audit(deps));

@@ -19,7 +19,7 @@ import {
 import { smsMessageSchema } from './schemas/sms-schemas.ts';
 
 /**
- * Picks what the schema names: what a record gains later does not get out by itself. Instants become ISO 8601.
+ * Picks the fields that the schema names, so that a new field of a record is not published by accident. Instants become ISO 8601.
  *
  * @param record with the schema's fields by name; lists and objects inside of it are taken as they are.
  */
@@ -105,7 +105,7 @@ export function serializeTimelineEntry(
   return { timestamp: entry.at.toISOString(), kind: entry.kind, details: entry.details };
 }
 
-/** What every view of a call has. */
+/** Serializes the fields that every view of a call has. */
 export function serializeCallCommon(
   call: Call,
 ): Omit<CallItem, 'tags' | 'hasTranscript' | 'hasRecording'> {

@@ -5,7 +5,7 @@ import type { LiveCalls, TransferStart } from '../domain/call/live-sound.ts';
 import { Notifier } from '../lib/clock.ts';
 import type { AudioStream } from '../media/audio-stream.ts';
 
-/** A call that was answered and goes on: what can be done with it, and what it sounds like. */
+/** An answered call in progress: its audio, and the ways to control it. */
 export interface CallInProgress {
   readonly callId: string;
   readonly scope: Scope;

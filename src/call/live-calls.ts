@@ -108,7 +108,7 @@ const LINE_CLOSE_MS_MAX = 5000;
 
 /** Resolves when the recording is whole; a disk that hangs must not keep the record from its end. */
 export async function lineClosed(leg: Leg, clock: Clock): Promise<void> {
-  // Over already: nothing is said to the far end, only waited for what ends with the leg.
+  // The leg is over already: `hangUp` sends nothing, and only waits for parts of the leg that end with it.
   const ended = leg.hangUp().catch(() => undefined);
   await waitAtMost(clock, LINE_CLOSE_MS_MAX, ended);
 }
@@ -121,7 +121,7 @@ const IN_ALL_MAX = 20;
 
 const HEADER = endlessWavHeader(LIVE_SOUND_SHAPE);
 
-/** What both kinds of rounds are made from. */
+/** Dependencies of both kinds of rounds: sound for listeners, and levels. */
 interface RoundOptions {
   readonly clock: Clock;
   /** The calls that were answered and go on, of every account. */
@@ -229,7 +229,7 @@ interface Side {
   position: number;
 }
 
-/** One for all who listen to a call. The media worker only copies what it plays; all else is done here. */
+/** Sound of one call, shared by all its listeners. The media worker only copies what it plays; all else is done here. */
 export class ListenedSound {
   readonly #tap: SoundTap;
   readonly #sides: readonly Side[];
@@ -248,7 +248,7 @@ export class ListenedSound {
     this.#startedAtMs = nowMs;
   }
 
-  /** What has become due since the last time, in the shape of `LIVE_SOUND_SHAPE`; silence where a side has none. */
+  /** Sound that has become due since the last `take`, in the shape of `LIVE_SOUND_SHAPE`; silence where a side has none. */
   take(nowMs: number): Buffer {
     if (this.#framesDue(nowMs) > STALL_MS_MAX * FRAMES_PER_MS) this.#restart(nowMs);
     for (const side of this.#sides) this.#read(side);
@@ -339,7 +339,7 @@ export class LevelRounds {
     }
   }
 
-  /** Turns on the meters of calls that somebody looks at, and off those of all others. */
+  /** Turns on the meters of watched calls, and turns off all others. */
   #measure(): void {
     const watched = this.#options
       .inProgress()

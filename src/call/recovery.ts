@@ -11,9 +11,9 @@ import { beginningOf, endedEntry } from './session/session-timeline.ts';
 /** Stores and services that crash recovery needs. */
 export interface RecoveryParts {
   readonly calls: CallStore;
-  /** What SIP has written down of calls, answered and not. */
+  /** Open-dialog journal: dialogs of calls, answered and not. */
   readonly dialogs: readonly OpenDialog[];
-  /** Where a call's recording lies. */
+  /** Path of a call's recording. */
   readonly recordingPath: (file: string) => string;
   /**
    * Makes a recording that was cut off playable, and removes one without sound.
@@ -49,8 +49,8 @@ async function recordedOf(call: Call, parts: RecoveryParts): Promise<Recorded | 
 }
 
 /**
- * The last sign of life of a call: the end of its recording, its last words, or its answer. A recording ends where its
- * sound does: the file's own time is that of a copy, once a backup has been brought back.
+ * The last sign of life of a call: the end of its recording, its last words, or its answer. The recording's end is known from
+ * its length: after a restore from a backup, the file's own time is that of the copy.
  */
 async function lastSignOf(
   call: Call,
@@ -65,7 +65,7 @@ async function lastSignOf(
   return new Date(call.environment === 'test' ? lastMs : Math.min(lastMs, parts.now.getTime()));
 }
 
-/** A call is on record as answered a moment after SIP has written its dialog down: what lies between is put right. */
+/** Records an answer that SIP has saved with its dialog, but that the call's record did not get before the server stopped. */
 async function withAnswer(
   call: Call,
   answers: ReadonlyMap<string, OpenDialog>,

@@ -160,7 +160,7 @@ function databaseIn(path: string): string {
   return statSync(path).isDirectory() ? join(path, BACKUP_DATABASE) : path;
 }
 
-/** What the operator has to know where the database from before could not say which calls were erased since. */
+/** Warning of a restore that could not learn which calls were erased since the backup; empty where it could. */
 function erasureAdvice(isRead: boolean | null, given: string | undefined): readonly string[] {
   if (isRead === true || given !== undefined) return [];
   const which =
@@ -205,7 +205,7 @@ function carriedText(
   return `${files} recordings, ${size}${gone}.`;
 }
 
-/** Adds what to do. */
+/** Adds advice to an error. */
 function withAdvice(error: unknown): unknown {
   if (error instanceof DatabaseInUseError) {
     return new Error(`${error.message}; stop the server first`, { cause: error });

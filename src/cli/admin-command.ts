@@ -1,4 +1,4 @@
-/** What the operator's commands share: the open database, how results are shown, and how options are read. */
+/** Common parts of the operator's commands: the open database, output of results, and reading of options. */
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { type Command, InvalidArgumentError } from 'commander';
@@ -12,16 +12,16 @@ import { DAY_MS, HOUR_MS, systemClock } from '../lib/clock.ts';
 import { silentLogger } from '../lib/logger.ts';
 import { openStore, type Store } from '../store/store.ts';
 
-/** Where a command's output goes, and where its settings come from. */
+/** Output of a command, and source of its settings. */
 export interface Console {
   print(text: string): void;
-  /** Overwrites the line before, on a terminal; nothing elsewhere. */
+  /** Overwrites the previous line on a terminal; prints nothing elsewhere. */
   progress(text: string): void;
   /** @throws {ConfigError} */
   config(): Config;
 }
 
-/** The command's words do not say what to do. */
+/** The arguments of a command are wrong or incomplete. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
@@ -33,7 +33,7 @@ export interface Result {
   readonly json: unknown;
 }
 
-/** The database and what is needed to change it. */
+/** The database, and the parts that are needed to change it. */
 export interface Desk {
   readonly store: Store;
   readonly now: Date;
@@ -44,7 +44,7 @@ export interface Desk {
 /** Attempts to get the database lock; a server's transactions are short. */
 const LOCK_ATTEMPTS_MAX = 50;
 
-/** Adds `--json` to a command, and shows what it gives. */
+/** Adds `--json` to a command, and prints its result. */
 export function showing<Options>(
   command: Command,
   console: Console,
@@ -79,7 +79,7 @@ export function existingDatabaseFile(config: Config): string {
 /** Commands that change nothing, by their last word: others have an entry in the audit log. */
 const READING_COMMANDS: readonly string[] = ['list', 'show', 'log', 'failed', 'check'];
 
-/** Makes a command that works on the open database, and shows what it gives. Changes have an entry in the audit log. */
+/** Makes a command that works on the open database, and prints its result. Changes have an entry in the audit log. */
 export function atDesk<Options>(
   command: Command,
   console: Console,
@@ -118,7 +118,7 @@ async function audit({ store, now, newId }: Desk, command: Command, { json }: Re
   }
 }
 
-/** Such as `admin key create`. */
+/** Full name of a command, such as `admin key create`. */
 function wordsOf(command: Command): string {
   const { parent } = command;
   return parent === null ? command.name() : `${wordsOf(parent)} ${command.name()}`;

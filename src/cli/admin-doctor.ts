@@ -30,7 +30,7 @@ const TRUNKS_MAX = 10;
 
 const MODEL_MS_MAX = 10_000;
 
-/** Exits with 1 where something is wrong; what is only limited is told. */
+/** Exits with 1 if a finding is `wrong`; a `limited` one is only reported. */
 export function addDoctorCommand(root: Command, console: Console): void {
   const command = root
     .command('doctor')
@@ -128,7 +128,7 @@ async function trunkFinding(known: KnownTrunks, name: string, console: Console):
   };
 }
 
-/** Before the first start there are those of the file alone. */
+/** Trunks of file and database; before the first start, those of the file alone. */
 async function knownTrunks(console: Console): Promise<KnownTrunks> {
   const config = console.config();
   if (existsSync(databaseFileOf(config)))

@@ -1,4 +1,4 @@
-/** `admin erase …`: erases calls, says beforehand what would go, and shows who erased what. */
+/** `admin erase …`: erases calls, previews an erasure, and shows who erased what. */
 import { Argument, type Command } from 'commander';
 import { databaseFileOf } from '../config/config.ts';
 import type { Account, Environment } from '../domain/account/account.ts';

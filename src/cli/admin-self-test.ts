@@ -123,7 +123,7 @@ function recognizerRows({ recognizers }: SelfTestReport): readonly (readonly str
   );
 }
 
-/** What other models would be like; the last part of the report, since it is a guess. */
+/** Estimated speed of recognisers that are not installed; the last part of the report, since it is a guess. */
 export function estimatesText({ list, failure }: SpeedEstimates): string {
   if (failure !== null) return `Models that are not installed cannot be estimated: ${failure}`;
   const rows = list.map((estimate) => [

@@ -89,7 +89,7 @@ function listTrunks({ registry, problems }: KnownTrunks): Result {
   return { text: [text, ...problems].join('\n'), json: views };
 }
 
-/** @throws {Error} naming the trunks there are, when it is none of them. */
+/** @throws {Error} naming the known trunks, when `name` is none of them. */
 export async function checkTrunk(
   { registry, problems }: KnownTrunks,
   name: string,

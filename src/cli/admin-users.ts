@@ -131,7 +131,7 @@ async function userOf({ store }: Desk, name: string): Promise<StoredUser> {
   throw new Error(`There is no user "${name}": "user list" shows them`);
 }
 
-/** Without password and stamp. */
+/** View of a user, without password and stamp. */
 function viewOf({ id, name, role, createdAt, lastSignInAt, disabledAt }: StoredUser) {
   return { id, name, role, createdAt, lastSignInAt, disabledAt };
 }
@@ -161,7 +161,7 @@ export function addOperatorCommands(root: Command, console: Console): void {
   atDesk(command, console, forgetPassword);
 }
 
-/** A server that runs ends the user's sessions by itself. */
+/** A running server ends the user's sessions by itself. */
 async function forgetPassword({ store }: Desk): Promise<Result> {
   const wasSet = await patiently(() =>
     store.transaction(async ({ users }) => {

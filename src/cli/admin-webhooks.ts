@@ -22,13 +22,13 @@ import {
   UsageError,
 } from './admin-command.ts';
 
-/** What one look at the database gives. */
+/** Deliveries read from the database at a time. */
 const PAGE_SIZE = 100;
 
 /** Deliveries shown at most; a receiver that was down for a day has more than an operator would read. */
 const SHOWN_MAX = 1000;
 
-/** Of resends in one transaction; until one takes up fewer. */
+/** Most transactions of resends; the first one that resends nothing is the last. */
 const ROUNDS_MAX = 1000;
 
 interface WebhookOptions {

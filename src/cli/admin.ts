@@ -21,7 +21,7 @@ const terminal: Console = {
   config: readProcessConfig,
 };
 
-/** Says what went wrong, and gives the exit status. Commander has told of its own errors already. */
+/** Prints the error, and returns the exit status. Commander has already printed its own errors. */
 function statusOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_USAGE;
   console.error(messageOf(error));

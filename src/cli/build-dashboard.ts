@@ -32,7 +32,7 @@ const SETTINGS: InlineConfig = {
   // Relative, so that the page works below any path of a proxy.
   base: './',
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
-  // The page's own policy forbids what is written into it.
+  // The page's Content-Security-Policy forbids inline scripts and assets.
   build: {
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
@@ -61,7 +61,7 @@ function pages(): string[] {
     .map((name) => join(SOURCES, name));
 }
 
-/** What a browser loads before it shows a page: scripts and styles that `index.html` names. */
+/** Compressed size of the scripts and styles that `index.html` names, which a browser loads before it shows a page. */
 function firstLoadKilobytes(): number {
   const page = readFileSync(join(BUILT, 'index.html'), 'utf8');
   const named = [...page.matchAll(/"\.\/(assets\/[^"]+\.(?:js|css))"/g)].map(

@@ -44,7 +44,7 @@ export function builtHash(folder: string): string | undefined {
 }
 
 /**
- * Replaces the folder once `build` has written all of it: a failure leaves the one before.
+ * Replaces the folder once `build` has written all of it: on a failure the previous folder stays.
  *
  * @param hash of the sources, kept for `builtHash`; undefined for a folder that counts as not built
  * @param build writes into the empty folder that it is given, which lies in the same place as the other one
@@ -68,7 +68,7 @@ export async function replaceBuilt(
   }
 }
 
-/** Two that build at once disturb each other here; the next try finds what the other one has left. */
+/** Two builds at once disturb each other here; the next try finds the other one's result. */
 function takePlace(folder: string, fresh: string, old: string): void {
   for (let tried = 1; ; tried += 1) {
     try {
@@ -82,7 +82,7 @@ function takePlace(folder: string, fresh: string, old: string): void {
   }
 }
 
-/** What gets shorter by packing it. */
+/** Extensions of files that compression makes shorter. */
 const TEXTS: readonly string[] = ['.html', '.js', '.css', '.svg', '.json', '.txt'];
 
 /** A tenth of the time of the highest level, for a twentieth more bytes. */

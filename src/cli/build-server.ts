@@ -7,16 +7,16 @@ import { buildFailure, builtHash, filesBelow, hashOf, replaceBuilt } from './bui
 const ROOT = join(import.meta.dirname, '../..');
 const SOURCES = join(ROOT, 'src');
 
-/** What `models.ts` prepares models with. */
+/** Code by which `models.ts` prepares models. */
 const PREPARATION = join(ROOT, 'models/prepare');
 const BUILT = join(ROOT, 'dist/server');
 
-/** What people and service managers start. */
+/** Programs that people and service managers start. */
 const PROGRAMS = ['main.ts', 'cli/admin.ts', 'cli/models.ts', 'cli/health-check.ts'];
 
 /**
- * Packages that are built in: those that a start loads, in many files. The others stay packages, because they are native, find
- * files of their own by their address, or are loaded by few servers.
+ * Packages that are bundled: a start loads them, and they have many files. The others stay packages, because they are native,
+ * find files of their own by their address, or are loaded by few servers.
  */
 const BUILT_IN: ReadonlySet<string> = new Set([
   '@hono/node-server',
@@ -47,7 +47,7 @@ function sourcesHash(): string {
 }
 
 /**
- * Source of each file with a name of its own, by that name without its ending.
+ * Source of each built file, by the built file's name without its ending.
  *
  * @throws {Error} when two have the same name.
  */
@@ -74,8 +74,8 @@ function addressedModules(): string[] {
 }
 
 /**
- * Keeps addresses true in chunks, which all lie in one folder: a module's is that of its built file, every other one is still
- * counted from the source, so that models, `package.json` and packages are found where they are.
+ * Keeps addresses correct in chunks, which all lie in one folder: the address of a module becomes that of its built file, all
+ * others are still relative to the source, so that models, `package.json` and packages are found.
  */
 const ADDRESSES: Plugin = {
   name: 'addresses',
@@ -157,7 +157,7 @@ async function bundle(
 /**
  * Prints one line on failure: the server then runs from its sources.
  *
- * @param when `missing` leaves what other sources built: a server that runs from it loads some of its parts later.
+ * @param when `missing` keeps a build of other sources: a server that runs from it loads some of its parts later.
  */
 async function run(when: 'always' | 'changed' | 'missing'): Promise<string> {
   const isAsked = when === 'always';
@@ -175,7 +175,7 @@ async function run(when: 'always' | 'changed' | 'missing'): Promise<string> {
   }
 }
 
-/** Puts the sources in place of what could not be built, so that the same command starts them. */
+/** Makes files that load the sources in place of a failed build, so that the same command starts them. */
 async function standIn(): Promise<string> {
   try {
     await replaceBuilt(BUILT, undefined, (fresh) => {
@@ -186,7 +186,7 @@ async function standIn(): Promise<string> {
     });
     return 'it runs from its sources, which starts slower';
   } catch (error) {
-    // A folder that this user may not write to: what its owner built is all there is.
+    // This user may not write to the folder: only its owner's build can be used.
     if (existsSync(join(BUILT, 'main.js'))) return 'the one built before runs';
     process.exitCode = 1;
     return `there is none: ${buildFailure(error)}`;

@@ -17,7 +17,7 @@ const NODE_MAJOR_MIN = 24;
 /** Sockets of a call (RTP and RTCP), its recording, and its share of connections to models. */
 const FILES_PER_CALL = 6;
 
-/** Of the process itself: database, logs, models, listeners. */
+/** Open files of the process itself: database, logs, models, listeners. */
 const FILES_BESIDES = 200;
 
 const MIB = 1024 * 1024;
@@ -25,7 +25,7 @@ const MIB = 1024 * 1024;
 /** A record that is younger than now by more than this means that the clock went back. */
 const FUTURE_MS_MAX = 60_000;
 
-/** Everything that needs neither the network nor a model. */
+/** Checks that need neither the network nor a model. */
 export async function machineFindings(config: Config): Promise<readonly Finding[]> {
   return [
     nodeFinding(process.versions.node),
@@ -237,7 +237,7 @@ function ownAddresses(): readonly string[] {
     .map(({ address }) => address);
 }
 
-/** Whether a carrier can reach this machine at the address that it is told. */
+/** Whether a carrier can reach this machine at the advertised address. */
 export function addressFinding(
   { SIP_HOST, PUBLIC_ADDRESS }: Pick<Config, 'SIP_HOST' | 'PUBLIC_ADDRESS'>,
   addresses: readonly string[] = ownAddresses(),
@@ -333,15 +333,15 @@ function engineFinding({
   return { check, state: 'limited', found: `${engine}: ${limitation}`, advice: replacement?.how };
 }
 
-/** What a check found, and what to do about it. */
+/** Result of one check, with advice. */
 export interface Finding {
-  /** What was looked at, such as `SIP port`. */
+  /** Subject of the check, such as `SIP port`. */
   readonly check: string;
   /** `limited`: it works, with less than one would want. */
   readonly state: 'ok' | 'limited' | 'wrong';
   /** In a sentence. */
   readonly found: string;
-  /** What to do; undefined where nothing is to be done. */
+  /** Advice to the operator; undefined where nothing is to be done. */
   readonly advice?: string | undefined;
 }
 

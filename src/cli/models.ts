@@ -132,7 +132,7 @@ async function fetch(words: ModelsOptions, { models: listed, ...desk }: Desk): P
   const token = config.HF_TOKEN;
   try {
     const host = config.OLLAMA_HOST;
-    // What Ollama keeps does not go into an archive.
+    // Ollama's models are not part of an archive.
     const hasOllama = async () =>
       words.offlineBundle === undefined && ollamaAnswers({ host, dispatcher, signal });
     const models = await withOneLanguageModel(listed, config, hasOllama);
@@ -220,7 +220,7 @@ function sayNextStart(config: Config, models: readonly Model[]): void {
   screen.write(`${lines.join('\n')}\n`);
 }
 
-/** Tries what was downloaded; the process exits with 1 where an engine fails. */
+/** Runs the self-test on the installed models; the process exits with 1 where an engine fails. */
 async function proveModels(config: Config): Promise<void> {
   screen.write('\nSelf-test: about two minutes.\n');
   const { runSelfTest } = await import('../compose/self-test.ts');
@@ -302,7 +302,7 @@ export async function installLlama(
   screen.write(`${screen.paint('green', 'ok')}  llama.cpp  installed\n`);
 }
 
-/** @returns null, or what npm said last. */
+/** @returns null, or the last error line of npm. */
 function runNpm(words: readonly string[], signal: AbortSignal): Promise<string | null> {
   const limit = AbortSignal.any([signal, AbortSignal.timeout(INSTALL_MS_MAX)]);
   const child = spawn('npm', words, { stdio: ['ignore', 'ignore', 'pipe'], signal: limit });

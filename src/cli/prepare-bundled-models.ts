@@ -1,4 +1,4 @@
-/** Before the start: prepares the models that npm packages carry, once. The server runs them unprepared where this fails. */
+/** Prepares the models in npm packages once, before the start. The server runs them unprepared where this fails. */
 import { copyFileSync, existsSync, mkdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { prepareModels } from '../../models/prepare/prepare-models.ts';

@@ -21,7 +21,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   '--print-config': { kind: 'print-config' },
 };
 
-/** Commands that are those of `admin`, and stand without that word too. */
+/** Commands of `admin` that also work without that word. */
 const SHORT_ADMIN: ReadonlySet<string> = new Set(['doctor', 'trunk', 'completion']);
 
 /** Reads the arguments; of several good ones the first counts. */
@@ -44,7 +44,7 @@ function readServerWords(words: readonly string[]): Command {
   return COMMANDS[words[0] ?? ''] ?? { kind: 'serve' };
 }
 
-/** What `--help` prints. */
+/** Text of `--help`. */
 export function helpText(): string {
   return [
     'Offhook: a phone server for voice agents.',

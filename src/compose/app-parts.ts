@@ -1,4 +1,4 @@
-/** Composition root: what the server is made of, and how those parts are made; slow ones begin to load here. */
+/** Composition root: the parts of the server, and how they are made; slow ones begin to load here. */
 
 import { join } from 'node:path';
 import type { LiveAdmission } from '../call/admission/live-admission.ts';
@@ -32,11 +32,11 @@ import { composeSpeech, type SpeechParts } from './speech.ts';
 import { Telephony } from './telephony.ts';
 import type { Knowledge } from './tools/knowledge.ts';
 
-/** What `main.ts` brings. */
+/** Options that `main.ts` sets: settings, log and output. */
 export interface AppOptions {
   readonly config: Config;
   readonly log: Logger;
-  /** What `log` has warned of. */
+  /** The newest warnings and errors of `log`. */
   readonly serverLog: ServerLog;
   /** Log lines lost since the start; 0 unless given. */
   readonly linesLost?: () => number;
@@ -44,7 +44,7 @@ export interface AppOptions {
   readonly show: (notice: Notice) => void;
 }
 
-/** Everything that `App` is made of. */
+/** All parts of `App`. */
 export interface AppParts extends AppOptions {
   readonly version: string;
   readonly metrics: Metrics;
@@ -58,7 +58,7 @@ export interface AppParts extends AppOptions {
   readonly tracing?: CallTracing | undefined;
 }
 
-/** What the control plane shares with the calls. */
+/** Parts that the control plane shares with calls. */
 export interface ControlPlaneParts extends AppParts {
   readonly newId: NewId;
   readonly dashboard: Dashboard;

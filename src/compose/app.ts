@@ -338,7 +338,7 @@ const SETTINGS = {
  * Makes the first account, or warns of settings that only a first start reads.
  *
  * @returns what the operator must be shown, at once: keys are kept as hashes only.
- * @throws {ConfigError} when the signing secret of a first start is none.
+ * @throws {ConfigError} when the signing secret of a first start is invalid.
  */
 async function firstStart(
   { config, store, log }: AppParts,

@@ -41,7 +41,7 @@ interface Options {
   readonly lines: SessionOpener;
   /** Places the call to a transfer's third party, through the carriers. */
   readonly place: Telephony['place'];
-  /** What callers hear while a third party is called. */
+  /** Hold music for callers while a third party is called. */
   readonly holdMusic: Int16Array | undefined;
   readonly agents: Pick<AgentStore, 'find'>;
   readonly agentDrafts: Pick<SavedDraftStore, 'find'>;
@@ -158,7 +158,7 @@ export class BrowserCalls implements BrowserPhone {
     await this.#media.stop();
   }
 
-  /** For `/readyz`; always ok, because calls of the telephone network do not need it. */
+  /** Check for `/readyz`; always ok, because calls of the telephone network do not need browser calls. */
   check(): ReadinessCheck {
     const report = this.#carrier?.listenerReport();
     const isReady = report?.isReady === true && this.#media.problem === undefined;
@@ -209,7 +209,7 @@ export class BrowserCalls implements BrowserPhone {
 /** One WebSocket and its call. */
 class Line implements BrowserLine {
   readonly caller: BrowserCaller;
-  /** Of the agent that answers: third parties are called from it. */
+  /** Number of the answering agent, from which third parties are called. */
   agentNumber: string | null = null;
   #invite: ServerInvite | undefined;
   #call: BrowserCall | undefined;

@@ -27,7 +27,7 @@ import { Sandbox } from './sandbox.ts';
 import { openTrunkControl } from './trunk-control.ts';
 import { urlRulesOf, Webhooks, watchOutbox } from './webhooks.ts';
 
-/** Everything that no incoming call needs. Starts after the calls, and stops before them. */
+/** Parts of the server that incoming calls do not need; they start after the calls, and stop before them. */
 export class ControlPlane {
   readonly #parts: ControlPlaneParts;
   readonly #dialer: OutboundDialer;

@@ -13,7 +13,7 @@ const EXPECTED =
   '"ffmpeg -i MUSIC -ac 1 -ar 8000 -c:a pcm_s16le hold.wav" makes one';
 
 /**
- * Reads what callers hear while a colleague is called.
+ * Reads the hold music, which callers hear while a colleague is called.
  *
  * @returns 8 kHz, mono, in memory that threads share; undefined without a file.
  * @throws {ConfigError} naming the file and what is wrong with it.
@@ -38,7 +38,7 @@ function musicOf(file: Buffer): Int16Array {
 }
 
 function pcmOf(wav: Buffer): Int16Array {
-  // The shape is that of the file's own header.
+  // The file's own header overrides this shape.
   const reader = new LinePcm({ rateHz: LINE_RATE_HZ, channels: 1 });
   try {
     const parts = [reader.push(wav), reader.flush()];
@@ -51,7 +51,7 @@ function pcmOf(wav: Buffer): Int16Array {
   }
 }
 
-/** The file without what follows its samples, such as titles. @throws {Error} when it is no WAV file. */
+/** The file up to the end of its samples, without later chunks such as titles. @throws {Error} when it is no WAV file. */
 function upToSamplesEnd(file: Buffer): Buffer {
   const isWav =
     file.toString('latin1', 0, 4) === 'RIFF' && file.toString('latin1', 8, 12) === 'WAVE';

@@ -25,7 +25,7 @@ import { memoryBytes } from '../speech/hearing/choose-hearing.ts';
 /** The language models of the server. */
 export interface ModelParts {
   readonly model: FallbackModel;
-  /** Those that agents name. */
+  /** Models that agents name. */
   readonly agentModels: AgentModels;
   /** Loads the model into memory where its server loads models at their first use. */
   readonly warmModel: (signal: AbortSignal) => Promise<void>;
@@ -97,8 +97,8 @@ async function loadAhead(llamaCpp: LlamaCppModel, model: FallbackModel): Promise
 }
 
 /**
- * The setting LLM; of `auto` with an embedded model installed, what there is at the start: Ollama where its model answers, else
- * that one. Both together would hold gigabytes twice.
+ * The setting LLM. For `auto` with an embedded model installed: Ollama if its model answers at the start, else the embedded
+ * model. Both together would take gigabytes twice.
  */
 async function orderOf(config: Config): Promise<string> {
   if (config.LLM !== 'auto' || !hasEmbeddedModel(config)) return config.LLM;

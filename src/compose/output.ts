@@ -16,7 +16,7 @@ import { ServerLog } from '../lib/server-log.ts';
 
 interface Output {
   readonly log: Logger;
-  /** What `log` has warned of. */
+  /** The newest warnings and errors of `log`. */
   readonly serverLog: ServerLog;
   /** Shows a notice to the operator, at any log level. */
   readonly show: (notice: Notice) => void;
@@ -45,7 +45,7 @@ export function openOutput({ LOG_LEVEL, LOG_FORMAT }: Config): Output {
 
 const FIRST_START = 'First start. Keep these: the keys are shown this once.';
 
-/** What the operator may have set beforehand. */
+/** Secrets that the operator may have set before the first start. */
 type SuppliedSecrets = Pick<
   Config,
   'BOOTSTRAP_LIVE_KEY' | 'BOOTSTRAP_TEST_KEY' | 'WEBHOOK_SIGNING_SECRET'
@@ -61,7 +61,7 @@ const JOBS: Readonly<Record<EngineJob, string>> = {
   llm: 'language model',
 };
 
-/** The first start's secrets, each once: nothing shows the keys again. Those that were set beforehand are only named. */
+/** The first start's secrets, each once: the keys cannot be shown again. For secrets from settings, only the setting is named. */
 export function bootstrapNotice(secrets: BootstrapSecrets, config: SuppliedSecrets): Notice {
   const shown = (name: keyof SuppliedSecrets, value: string) =>
     config[name] === undefined ? value : `as given in ${name}`;
@@ -106,7 +106,7 @@ export function setupNotice(setupUrl: string): Notice {
   };
 }
 
-/** Where to reach the server, and which engines it works with. */
+/** Notice with the server's address and its engines. */
 export function readyNotice(facts: {
   readonly config: Pick<Config, 'HOST' | 'PUBLIC_URL'>;
   readonly version: string;

@@ -49,13 +49,13 @@ export interface SelfTestOptions {
   readonly config: Config;
   /** Whether each voice says every sentence of its language. */
   readonly isFull: boolean;
-  /** Time for each engine; what is left over then is left out. */
+  /** Time limit of each engine, in milliseconds; its remaining tests are left out. */
   readonly engineMsMax: number;
-  /** Told what is being done, often. */
+  /** Called often, with the current step. */
   readonly onProgress: (text: string) => void;
 }
 
-/** Tests what the settings allow. Failures of engines are in the report. */
+/** Tests the installed engines that the settings allow. Failures of engines are in the report. */
 export async function runSelfTest(options: SelfTestOptions): Promise<SelfTestReport> {
   const { config, isFull, engineMsMax, onProgress } = options;
   const beganAtMs = clock.nowMs();
@@ -153,7 +153,7 @@ interface Product {
   readonly runs: number;
 }
 
-/** As in an encoder of 512, for three seconds: 1 MB of weights. */
+/** Matrix product of an encoder of width 512 on three seconds of audio: 1 MB of weights. */
 const MATRIX: Product = { rows: 150, inputs: 512, outputs: 2048, runs: 60 };
 
 /** 64 MB of weights, which a cache of 32 MB does not hold. */
@@ -233,7 +233,7 @@ async function coreSeconds(session: InferenceSession, x: Tensor): Promise<number
   return (user + system) / 1e6;
 }
 
-/** A dynamically quantised product, as `quantize_dynamic` writes those of Whisper. The weights are zeros, which takes as long. */
+/** A dynamically quantised matrix product, as `quantize_dynamic` writes those of Whisper. Zeros as weights take the same time. */
 function productGraph({ inputs, outputs }: Product): Uint8Array<ArrayBuffer> {
   const dims = new BigInt64Array([BigInt(inputs), BigInt(outputs)]);
   return writeModel({

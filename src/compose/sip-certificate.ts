@@ -12,7 +12,7 @@ import { checkIdentity, type TlsSettings, tlsFailureOf } from '../sip/transport/
 /** The files are small; programs that renew certificates replace them without a word to us. */
 const LOOK_MS = 10_000;
 
-/** Time before the expiry from which `/readyz` says so. Certificates of 90 days are renewed 30 days before. */
+/** Time before the expiry from which `/readyz` warns of it. Certificates of 90 days are renewed 30 days before. */
 const WARN_MS = 14 * DAY_MS;
 
 type TlsConfig = Pick<
@@ -42,7 +42,7 @@ export class SipCertificate {
     this.#expiresAt = checkFiles(options.config, this.#files, options.clock.now());
   }
 
-  /** What the SIP engine needs. */
+  /** TLS settings for the SIP engine. */
   get settings(): TlsSettings {
     const { cert, key, ca } = this.#files;
     const identity = cert === undefined || key === undefined ? undefined : { cert, key };
@@ -85,7 +85,7 @@ export class SipCertificate {
     return { name: 'SIP certificate', isOk: leftMs > 0, state };
   }
 
-  /** @returns whether there is something new and usable. */
+  /** @returns whether the files have changed and are usable. */
   #renew(): boolean {
     const { config, clock, log } = this.#options;
     try {

@@ -27,13 +27,13 @@ import { domainOf, proxyUriOf, registrarUriOf, type Trunk } from '../telephony/t
 import { sipAddressFor, sipHostsOf } from './addresses.ts';
 import { SipCertificate } from './sip-certificate.ts';
 
-/** Of DNS, of a TCP connection, and of each request; four transmissions over UDP. */
+/** Time limit of DNS, of a TCP connection, and of each request; over UDP enough for four transmissions. */
 const WAIT_MS_MAX = 5_000;
 
 /** How long a far end may take to refuse our certificate after the handshake; many answer no keep-alive. */
 const REFUSAL_MS_MAX = 2_000;
 
-/** Of the whole check, with all its steps. */
+/** Time limit of the whole check, with all its steps. */
 const CHECK_MS_MAX = 25_000;
 
 interface DoctorOptions {

@@ -35,11 +35,11 @@ import { SipCertificate } from './sip-certificate.ts';
 /** Session timer: refreshed every 30 minutes; a lost peer is noticed within the hour. RFC 4028. */
 const SESSION_TIMER = { intervalMs: 1_800_000, intervalMsMin: 90_000 };
 
-/** What the SIP side needs. */
+/** Dependencies of the SIP side. */
 export interface SipOptions {
   readonly config: Config;
   readonly version: string;
-  /** Those that challenges may be answered for, asked at each. */
+  /** Trunks whose credentials may answer a challenge; read at each challenge. */
   readonly trunks: () => readonly Trunk[];
   readonly addresses: OurAddresses;
   readonly strangers: Strangers;

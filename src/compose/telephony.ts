@@ -50,7 +50,7 @@ export class Telephony {
   readonly trunks: Trunks;
   /** SIP messages of calls in progress; empty where a remote server does the SIP. */
   readonly traces: CallTraces;
-  /** What callers hear while a third party is called; undefined without a file of the operator's. */
+  /** Hold music for callers while a third party is called; undefined without a file of the operator's. */
   readonly holdMusic: Int16Array | undefined;
   readonly #sip: SipSide;
   readonly #media: ReturnType<typeof openMediaSide>;
@@ -176,7 +176,7 @@ export class Telephony {
     return { kind: 'refused', sipStatus: null, reason: NOT_STARTED.detail };
   }
 
-  /** Sets what takes the text messages of carriers; without it they are refused. */
+  /** Sets the handler of text messages from carriers; without it they are refused. */
   onText(listener: (message: TextMessage) => Promise<void>): void {
     this.#onText = listener;
   }
@@ -224,7 +224,7 @@ export class Telephony {
     return [...new Set([...this.#registry.all, ...this.#leaving, ...this.#channels.trunks])];
   }
 
-  /** For `/readyz`: the kind of RTP sockets, the public address and the certificate of SIP over TLS, where there is one. */
+  /** Checks for `/readyz`: the kind of RTP sockets, the public address, and the certificate of SIP over TLS where there is one. */
   checks(): readonly ReadinessCheck[] {
     const { certificate } = this.#sip;
     const optional = [this.#addresses.check(), certificate?.check()];

@@ -57,7 +57,7 @@ function oneAtATime(work: () => Promise<void>): () => Promise<void> {
     return newest;
   };
   return () => {
-    // The run before has told its own callers why it failed.
+    // The previous run reports its error to its own callers.
     waiting ??= newest.then(begin, begin);
     return waiting;
   };

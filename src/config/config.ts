@@ -57,7 +57,7 @@ const stunServer = textWhere(
   'a STUN server: host or host:port, by name or IPv4 address',
 );
 
-/** The base of a web server's addresses. A query would swallow what is appended; log and `/readyz` show the address. */
+/** Base of a web server's addresses: without a query, since paths are appended; without a password, since log and `/readyz` show it. */
 const baseUrl: Reader<string> = (given) => {
   const url = URL.parse(given);
   if (url === null || !/^https?:$/.test(url.protocol)) {
@@ -68,7 +68,7 @@ const baseUrl: Reader<string> = (given) => {
   return given;
 };
 
-/** As Ollama reads its own `OLLAMA_HOST`: the scheme and the port may be missing. @returns a base URL. */
+/** Reads `OLLAMA_HOST` as Ollama does: scheme and port may be missing. @returns a base URL. */
 const ollamaAddress: Reader<string> = (given) => {
   if (given.includes('://')) return baseUrl(given);
   return baseUrl(/:\d+$/.test(given) ? `http://${given}` : `http://${given}:11434`);
@@ -128,7 +128,7 @@ const networks: Reader<readonly string[]> = (given) => {
   throw new Expected('addresses or networks separated by commas, such as 127.0.0.1,10.0.0.0/8');
 };
 
-/** As OpenTelemetry writes them; a value may have ASCII characters as %20. */
+/** Headers in OpenTelemetry's form; a value may have ASCII characters as %20. */
 const otlpHeaders = matching(
   /^[\w-]+=(%[0-7][\dA-Fa-f]|[^,%\s])+(,[\w-]+=(%[0-7][\dA-Fa-f]|[^,%\s])+)*$/,
   'headers separated by commas, such as authorization=Basic%20abc,x-team=phones',
@@ -220,7 +220,7 @@ export const SETTINGS = {
   OPENAI_BASE_URL: optional(baseUrl),
   OPENAI_MODEL: optional(text),
   OPENAI_API_KEY: optional(text),
-  /** Where `node-llama-cpp` is installed; `llama-cpp` in MODELS_DIR unless given. */
+  /** Installation folder of `node-llama-cpp`; `llama-cpp` in MODELS_DIR unless given. */
   LLAMA_CPP_DIR: optional(text),
   /** The name of a file `llm/NAME.gguf` in MODELS_DIR. */
   LLAMA_CPP_MODEL: setting(
@@ -283,7 +283,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   return { ...config, PUBLIC_URL: config.PUBLIC_URL ?? `http://localhost:${config.PORT}` };
 }
 
-/** The wrong value, for messages; not that of a secret, nor an address with a password. */
+/** The wrong value, for messages; empty for a secret, and for an address with a password. */
 function got(name: string, value = ''): string {
   return SECRETS.has(name) || value.includes('@') ? '' : `, got "${value}"`;
 }
@@ -312,7 +312,7 @@ function contradictionsOf(config: Config): string[] {
 
 /** Reads the process's own environment, with `.env` of the working directory below it. */
 export function readProcessConfig(): Config {
-  // ONNX Runtime sends what it runs to its makers unless this is there before it is loaded, in children too.
+  // Turns ONNX Runtime's telemetry off. It must be set before ONNX Runtime is loaded; child processes inherit it.
   process.env.ORT_DISABLE_TELEMETRY = '1';
   if (existsSync('.env')) process.loadEnvFile('.env');
   return readConfig(process.env);

@@ -1,4 +1,4 @@
-/** What each setting is for, in the groups in which `--help` and the reference show them; pure */
+/** Meaning of each setting, in the groups of `--help` and the reference; pure */
 import type { Config } from './config.ts';
 
 type Meanings = Readonly<Partial<Record<keyof Config, string>>>;

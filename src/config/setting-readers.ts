@@ -1,9 +1,9 @@
-/** Readers of settings, those of speech servers included: from text to value, and what is said of a wrong one; pure */
+/** Readers of settings, those of speech servers included: from text to value, with an error message for a wrong one; pure */
 
 /** Reads the text of one setting. @throws {Expected} with what is allowed. */
 export type Reader<Value> = (text: string) => Value;
 
-/** What a setting allows, such as "a whole number from 1 to 64". */
+/** Error with the allowed values of a setting, such as "a whole number from 1 to 64". */
 export class Expected extends Error {}
 
 /** How a setting is read, and its value when it is not given. */
@@ -76,7 +76,7 @@ export const SPEECH_PROTOCOLS = ['openai', 'wyoming'] as const;
 
 type SpeechProtocol = (typeof SPEECH_PROTOCOLS)[number];
 
-/** How an address of a protocol looks, and the beginning by which it is told. */
+/** Example and pattern of each protocol's addresses. */
 const ADDRESSES: Readonly<
   Record<SpeechProtocol, { readonly example: string; readonly form: RegExp }>
 > = {
@@ -84,7 +84,7 @@ const ADDRESSES: Readonly<
   wyoming: { example: 'tcp://10.0.0.5:10300', form: /^tcp:\/\/[^/?#@]+:\d+$/ },
 };
 
-/** What a list of speech servers looks like, for error messages. */
+/** Form of a list of speech servers, for error messages. */
 export const SPEECH_SERVERS_EXPECTED = `addresses separated by commas, such as ${Object.values(
   ADDRESSES,
 )

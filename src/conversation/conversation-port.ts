@@ -18,24 +18,24 @@ export interface ConversationBrief {
   readonly responsiveness?: Responsiveness;
   readonly silenceTimeoutMs: number;
   readonly maxDurationMs: number;
-  /** Only of outgoing calls, which answering machines may take. */
+  /** Set only for outgoing calls, which answering machines may take. */
   readonly voicemail?: Voicemail;
 }
 
-/** What told a person from an answering machine. */
+/** Sign that told a person from an answering machine. */
 export type AnswerSign = 'beep' | 'words' | 'long_talk' | 'short_talk' | 'undecided';
 
 /** Question to a transfer target whether it takes the call. */
 export interface AcceptanceQuestion {
   /** 8 kHz, mono, in chunks of any length. */
   readonly question: () => AsyncIterable<Int16Array>;
-  /** Listens for a spoken answer; returns what ends that. Undefined where nothing recognises speech. */
+  /** Listens for a spoken answer; returns a function that stops it. Undefined without speech recognition. */
   readonly hear?:
     | ((audio: AudioStream, onAnswer: (isYes: boolean) => void) => () => void)
     | undefined;
 }
 
-/** What a conversation knows when it is stopped, for the next one of the same call. */
+/** State of a stopped conversation, for the next one of the same call. */
 export interface ConversationSoFar {
   readonly history: readonly ChatMessage[];
   /** Number of the newest reply: generations of an audio stream only grow. */
@@ -45,7 +45,7 @@ export interface ConversationSoFar {
   readonly startedAt: Date;
 }
 
-/** Where the time of one turn went, and how its answer came about. */
+/** Timing of one turn by stage, and how its answer came about. */
 export interface TurnTimes extends MeasuredTurn {
   readonly turn: number;
   /** Whether the answer had been begun before the turn was over. */
@@ -56,7 +56,7 @@ export interface TurnTimes extends MeasuredTurn {
   readonly keyed?: boolean;
 }
 
-/** Where a passage stands that the model was given. */
+/** Location of a passage that the model was given. */
 export interface PassageSource {
   /** Name of the document. */
   readonly document: string;
@@ -95,11 +95,11 @@ export type ConversationEvent =
       /** Since the answer. */
       readonly afterMs: number;
     }
-  /** What the caller has said so far, while they speak; it may still change, and is not kept. Empty where it came to nothing. */
+  /** Interim result while the caller speaks; it may still change, and is not kept. Empty where it came to nothing. */
   | { readonly kind: 'hearing'; readonly text: string }
   /** An answer begun before the end of a turn could be used, or was thrown away. */
   | { readonly kind: 'speculation'; readonly outcome: 'hit' | 'miss' }
-  /** A tool has had its run. `done` where it changed something; `name` is `unknown` where the model made one up. */
+  /** A tool has run. `done` where it changed something; `name` is `unknown` where the model made one up. */
   | {
       readonly kind: 'tool';
       readonly name: string;
@@ -113,7 +113,7 @@ export type ConversationEvent =
 /** Call control that a conversation's tools use. */
 export interface CallControl {
   /**
-   * Hands the caller over.
+   * Transfers the caller.
    *
    * @param summary what the caller wants, in a sentence or two; empty when unknown.
    * @param announcement what the other party alone hears first: 8 kHz, mono, in chunks of any length.
@@ -126,7 +126,7 @@ export interface CallControl {
   ): Promise<void>;
 
   /**
-   * Calls another party, and lets it, the caller and the agent hear one another; the conversation goes on, and is told.
+   * Calls a third party and connects it with the caller and the agent; the conversation goes on, and is notified.
    *
    * @param announcement as for `transfer`.
    * @throws when it was refused or failed.

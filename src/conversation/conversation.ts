@@ -70,7 +70,7 @@ export class Conversation {
   readonly #history: HistoryKeeper;
   readonly #knowledge: KnowledgeLookup | undefined;
   readonly #keypad: Keypad;
-  /** Of an outgoing call. */
+  /** Answering machine detection of an outgoing call. */
   readonly #screening: CalleeScreening | undefined;
   readonly #events: TurnEvent[] = [];
   #state: TurnState;
@@ -101,8 +101,8 @@ export class Conversation {
   }
 
   /**
-   * Says the greeting, or goes on with a caller who is back, and begins to listen. To be called once, when the call has
-   * been answered.
+   * Says the greeting, or continues with a caller who is back from a transfer, and begins to listen. Call it once, after the
+   * call has been answered.
    */
   start(): void {
     const { audio, listener, hasVoiceDetector, before } = this.#options;
@@ -148,14 +148,14 @@ export class Conversation {
     this.#tell({ kind: 'far-end-moved' });
   }
 
-  /** Stops talking and listening, because the call is over. What was heard is reported first. Safe to call twice. */
+  /** Stops talking and listening, because the call is over. The last words of both sides are reported first. Safe to call twice. */
   stop(): void {
     this.#screening?.stop();
     this.#tell({ kind: 'stopped' });
     this.#history.stop();
   }
 
-  /** What the next conversation of this call has to know. */
+  /** State that the next conversation of this call continues from. */
   get soFar(): ConversationSoFar {
     const { history, lastReplyId, turns, rules } = this.#state;
     return { history, lastReplyId, turns, startedAt: rules.startedAt };
@@ -178,7 +178,7 @@ export class Conversation {
     if (!this.#keypad.take(digit)) this.#tell({ kind: 'digit', digit });
   }
 
-  /** What the transcript says of keys that a tool has taken. */
+  /** Notes in the transcript how many keys a tool has taken. */
   #noteEntry(count: number): void {
     const { clock, onEvent } = this.#options;
     const text = `(pressed ${count} keys, not kept)`;

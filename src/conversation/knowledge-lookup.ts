@@ -1,4 +1,4 @@
-/** Looks passages of the agent's documents up for what the caller said, within a limit of time. */
+/** Looks up passages of the agent's documents for the caller's words, within a time limit. */
 import type { FoundPassage, PassageSearch } from '../domain/knowledge/knowledge.ts';
 import { type Clock, OverdueError, within } from '../lib/clock.ts';
 import type { Logger } from '../lib/logger.ts';
@@ -19,7 +19,7 @@ interface Parts {
   readonly counts: KnowledgeCounts;
 }
 
-/** One conversation's look-ups. Further requests of a turn, such as those after a tool, get what its first one found. */
+/** Look-ups of one conversation. Further requests of a turn, such as those after a tool, get the passages of its first one. */
 export class KnowledgeLookup {
   readonly #parts: Parts;
   #question = '';
@@ -29,7 +29,7 @@ export class KnowledgeLookup {
     this.#parts = parts;
   }
 
-  /** Finds passages for the caller's last words, best first; nothing where that fails or takes too long. Never rejects. */
+  /** Finds passages for the caller's last words, best first; none if that fails or takes too long. Never rejects. */
   async passagesFor(messages: readonly ChatMessage[]): Promise<readonly FoundPassage[]> {
     const { search, clock, counts, log } = this.#parts;
     const question = questionIn(messages);

@@ -9,7 +9,7 @@ import { isAgreement, SURE_CONFIDENCE, spokenWords } from './turn/unsure-words.t
 /** Longer sentences are no answer: a mailbox may say "no" in the middle of one. */
 const WORDS_MAX = 6;
 
-/** By the language they belong to; all of them count in every call. */
+/** Words by language; all of them count in every call. */
 const REFUSALS = new Set(
   Object.values({
     en: 'no nope nah not',
@@ -39,7 +39,7 @@ export function answerOf(text: string): boolean | undefined {
   return isYes === isNo ? undefined : isYes;
 }
 
-/** Who is listened to, and by what. */
+/** Audio, speech recognition and language for a spoken answer. */
 export interface AnswerOptions {
   readonly audio: AudioStream;
   readonly hearing: Pick<Hearing, 'open' | 'hasVoiceDetector'>;
@@ -48,7 +48,7 @@ export interface AnswerOptions {
   readonly log: Logger;
 }
 
-/** Listens from now on; `onAnswer` may be called more than once. @returns what ends it; safe to call twice. */
+/** Listens from now on; `onAnswer` may be called more than once. @returns a function that stops it; safe to call twice. */
 export function hearAnswer(
   { audio, hearing, language, log }: AnswerOptions,
   onAnswer: (isYes: boolean) => void,

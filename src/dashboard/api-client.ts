@@ -20,7 +20,7 @@ interface Scope {
   readonly environment: Environment;
 }
 
-/** What the page may know before signing in. */
+/** Server state that the page may read before signing in. */
 export interface AccessState {
   readonly isSetUp: boolean;
   /** Whether signing in takes a name: there are several users. */
@@ -49,7 +49,7 @@ interface Ask {
 
 interface ListPage<Item> {
   readonly data: readonly Item[];
-  /** Of lists that have cursors; null where the list ends. */
+  /** Cursor of the next page, in lists that have cursors; null where the list ends. */
   readonly nextCursor?: string | null;
 }
 
@@ -125,7 +125,7 @@ export class ApiClient {
     try {
       return await this.#json<Body>(path, { method, body }, { 'X-CSRF-Token': csrfToken });
     } catch (error) {
-      // A late answer to the session before says nothing of the one that has begun since.
+      // A late 401 for the previous session does not end the current one.
       const isOver = error instanceof ApiError && error.status === 401;
       if (isOver && this.#csrfToken === csrfToken) this.#forget('expired');
       throw error;
@@ -133,7 +133,7 @@ export class ApiClient {
   }
 
   /**
-   * What one call from this page to an agent needs.
+   * Requests the ticket for one call from this page to an agent.
    *
    * @param isDraft whether the agent answers as its draft has it.
    * @throws {ApiError} 404 when there is no such agent or draft, 503 when all lines are taken.
@@ -162,7 +162,7 @@ export class ApiClient {
     return bodyOf<Body>(await this.open(path, ask));
   }
 
-  /** The whole of a list, asked page by page. @param ask.told hears how many there are so far. @throws {ApiError} */
+  /** The whole of a list, loaded page by page. @param ask.told called with the count so far. @throws {ApiError} */
   async all<Item>(
     path: string,
     max: number,
@@ -180,7 +180,7 @@ export class ApiClient {
     }
   }
 
-  /** Whether there is such a thing. @throws {ApiError} */
+  /** Whether the resource exists. @throws {ApiError} */
   async has(path: string, signal: AbortSignal): Promise<boolean> {
     try {
       await this.open(path, { signal });
@@ -278,7 +278,7 @@ async function bodyOf<Body>(response: Response): Promise<Body> {
   return (response.status === 204 ? undefined : await response.json()) as Body;
 }
 
-/** `?a=1&b=2`; what is undefined or empty is left out. */
+/** `?a=1&b=2`; undefined and empty values are left out. */
 export function queryText(query: Query): string {
   const text = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
@@ -290,7 +290,7 @@ export function queryText(query: Query): string {
 /** Time without data after which the stream is dead: comments come every 15 s. */
 const SILENT_MS_MAX = 45_000;
 
-/** What is longer than this is no event of ours. */
+/** Longest event that is read; the server's own are shorter. */
 const BUFFER_CHARS_MAX = 4_000_000;
 
 /** An event of the stream as it came. */

@@ -1,4 +1,4 @@
-/** What went wrong with a request, in the server's own words; pure */
+/** Errors of requests, in the server's own words; pure */
 
 interface FieldError {
   readonly path: string;

@@ -1,4 +1,4 @@
-/** What the server's answers look like. Those of `/api` are written from its OpenAPI document: `npm run types`. */
+/** Types of the server's answers. The types of `/api` are written from its OpenAPI document: `npm run types`. */
 import type { components } from '#api';
 
 type Schemas = components['schemas'];
@@ -49,7 +49,7 @@ export interface UserList {
 export interface SelfTest {
   readonly state: 'never' | 'running' | 'passed' | 'failed';
   readonly startedAt: string | null;
-  /** Of the newest run that has ended. */
+  /** Report of the newest run that has ended. */
   readonly report: string | null;
 }
 
@@ -68,7 +68,7 @@ export type SipLog = Schemas['SipLadder'];
 export type SipMessage = SipLog['messages'][number];
 export type CallQuality = Schemas['CallQuality'];
 
-/** What the list, the detail and the live view share. */
+/** Fields that the list, the detail and the live view share. */
 export type CallCommon = Omit<CallItem, 'tags' | 'hasTranscript' | 'hasRecording'>;
 
 export type Campaign = Schemas['Campaign'];
@@ -77,7 +77,7 @@ export type CampaignContact = Schemas['CampaignContact'];
 export type AgentItem = Schemas['AgentItem'];
 export type Agent = Schemas['Agent'];
 export type SavedDraft = Schemas['AgentDraft'];
-/** What a version keeps of an agent. */
+/** Fields of an agent that a version keeps. */
 export type AgentContent = Schemas['AgentContent'];
 export type AgentVersion = Schemas['AgentVersion'];
 export type Responsiveness = AgentContent['responsiveness'];

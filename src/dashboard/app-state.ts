@@ -1,4 +1,4 @@
-/** What every page shares: the session, what is looked at, and how it is shown, with the choice of theme and language. */
+/** State that every page shares: session, account, environment, formats, theme and language. */
 import { computed, signal } from '@preact/signals';
 import { QueryClient } from '@tanstack/preact-query';
 import { ApiClient } from './api-client.ts';
@@ -48,17 +48,17 @@ export const shownTheme = computed(() => {
   return isSystemDark.value ? 'dark' : 'light';
 });
 
-/** The newest message to the reader, told by screen readers too. */
+/** The newest message to the reader; screen readers read it out too. */
 export const message = signal<{ readonly text: string; readonly isError: boolean } | undefined>(
   undefined,
 );
 
 export const formats = computed(() => formatsOf(localeOf(language.value)));
 
-/** Time for which a page that comes back shows what it had, until the new value is there. */
+/** Time for which values are kept, in milliseconds: a page that comes back shows them until the new ones are loaded. */
 const KEPT_MS = 60_000;
 
-/** Answers of the server by what was asked. An error is shown at once, and a network without internet is no outage. */
+/** Cache of the server's answers. An error is shown at once, without retries; requests go out without internet access too. */
 export const queries = new QueryClient({
   defaultOptions: { queries: { retry: false, gcTime: KEPT_MS, networkMode: 'always' } },
 });
@@ -86,7 +86,7 @@ export function word(group: string, value: string): string {
   return wordOf(language.value, group, value);
 }
 
-/** Tells the reader for a while; what went wrong stays until it is closed or the page changes. */
+/** Shows a message for a while; an error stays until it is closed or the page changes. */
 export function say(text: string): void {
   const told = { text, isError: false };
   message.value = told;
@@ -99,13 +99,13 @@ export function complain(error: unknown): void {
   message.value = { text: wordsOf(error), isError: true };
 }
 
-/** What an error says to the reader, in the language of the page. */
+/** Text of an error for the reader, in the language of the page. */
 export function wordsOf(error: unknown): string {
   if (error instanceof ApiError) return errorText(language.value, error);
   return error instanceof Error ? error.message : String(error);
 }
 
-/** What is wrong with each field, by its path, in the language of the page. */
+/** Error messages by field path, in the language of the page. */
 export function wrongFields(error: unknown): Readonly<Record<string, string>> {
   return fieldTexts(language.value, error);
 }
@@ -115,13 +115,13 @@ export function sentence(text: string): string {
   return sentenceText(language.value, text);
 }
 
-/** Whether the user's role includes another: what it may not use is not shown. The server decides by itself. */
+/** Whether the user's role includes another one; controls that it may not use are hidden. The server checks by itself. */
 export function may(needed: Role): boolean {
   const role = session.value?.user.role ?? 'viewer';
   return ROLES.indexOf(role) >= ROLES.indexOf(needed);
 }
 
-/** Takes a session that has begun. One of the same user goes on with the pages as they are. */
+/** Sets the session. A new session of the same user keeps the pages as they are. */
 export function enter(begun: Session): void {
   if (isSessionOver.value && session.value?.user.id !== begun.user.id) queries.clear();
   const account = begun.accounts.find(({ id }) => id === accountId.value) ?? begun.accounts[0];

@@ -1,4 +1,4 @@
-/** The frame round every page: who is signed in, where one can go, what has just happened, and signing in again. */
+/** The frame of every page: user, navigation, messages, and signing in again. */
 import { useQuery } from '@tanstack/preact-query';
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
@@ -140,12 +140,12 @@ function Messages() {
   );
 }
 
-/** Nothing while the session goes on. */
+/** Sign-in over the page once the session is over; nothing before. */
 function SessionOver() {
   return isSessionOver.value ? <SignInAgain /> : null;
 }
 
-/** Comes back when it is closed: nothing on the page works without a session. */
+/** The dialog opens again when it is closed: nothing on the page works without a session. */
 function SignInAgain() {
   const [round, setRound] = useState(0);
   const loaded = useLoad(['state'], () => client.state(), { isKept: false });

@@ -19,7 +19,7 @@ export interface HoursRow {
   readonly to: string;
 }
 
-/** Every field is text, as inputs have it. */
+/** Values of the calendar form, each as the text of its input. */
 export interface CalendarDraft {
   readonly name: string;
   readonly kind: string;
@@ -70,7 +70,7 @@ export function draftOf(calendar: Calendar): CalendarDraft {
   };
 }
 
-/** What is sent to make a calendar. */
+/** Body of the request that creates a calendar. */
 export function bodyOf(draft: CalendarDraft): Readonly<Record<string, unknown>> {
   const { name, kind, timeZone, password } = draft;
   const server = { url: draft.url.trim(), username: draft.username.trim() };
@@ -85,7 +85,7 @@ export function bodyOf(draft: CalendarDraft): Readonly<Record<string, unknown>> 
   };
 }
 
-/** What is sent to change a calendar: only what differs from what the form began with. */
+/** Body of the request that changes a calendar: only the fields changed since the form began. */
 export function changesOf(
   draft: CalendarDraft,
   begun: CalendarDraft,
@@ -93,7 +93,7 @@ export function changesOf(
   return changedFields(bodyOf(draft), bodyOf(begun));
 }
 
-/** By weekday, in the order of the day; days without hours are closed. */
+/** Hours by weekday, in the order of the day; days without hours are closed. */
 function workingHoursOf(rows: readonly HoursRow[]) {
   const days = WEEKDAYS.flatMap((day) => {
     const open = rows

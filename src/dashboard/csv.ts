@@ -24,7 +24,7 @@ export interface ContactList {
   readonly problems: readonly ListProblem[];
 }
 
-/** What is wrong with a line: `campaigns.wrong.<kind>`. */
+/** Fault of a line: `campaigns.wrong.<kind>`. */
 interface ListProblem {
   readonly line: number;
   readonly kind: 'header' | 'number' | 'twice' | 'cells' | 'quote';

@@ -1,4 +1,4 @@
-/** What is left to do until a new server answers real calls; pure */
+/** Steps to set up a new server until it answers real calls; pure */
 import type { AgentItem, Readiness } from './api-types.ts';
 
 export interface ServerFacts {
@@ -13,7 +13,7 @@ export interface ServerFacts {
 export interface Step {
   readonly name: 'models' | 'agent' | 'talk' | 'number' | 'webhook';
   readonly isDone: boolean;
-  /** Where it is done; undefined for the telephone of this page. */
+  /** Address of the step's page; undefined for the telephone of this page. */
   readonly address: string | undefined;
 }
 
@@ -43,7 +43,7 @@ interface Problem {
   readonly state: string;
 }
 
-/** Parts that are not as they should be; stand-ins are told apart from these. */
+/** Failed engines, and carriers and checks that are not ready; stand-ins are not among them. */
 export function problemsOf({ engines, carriers, checks }: Readiness): readonly Problem[] {
   return [
     ...engines

@@ -16,7 +16,7 @@ export const GATEWAY_TYPES = [
 
 export type GatewayType = (typeof GATEWAY_TYPES)[number];
 
-/** Formats of requests to a server of one's own: ours, or JSON or a form with other fields. */
+/** Formats of requests to a customer's own server: the standard one, or JSON or a form with other fields. */
 export const REQUEST_FORMATS = ['standard', 'json', 'form'] as const;
 
 /** A field of the request, or a header of it. */
@@ -28,7 +28,7 @@ export interface TemplateRow {
 
 export const NEW_ROW: TemplateRow = { name: '', value: '' };
 
-/** Every field is text, as inputs have it. */
+/** Values of the gateway form, each as the text of its input. */
 export interface GatewayDraft {
   readonly name: string;
   readonly type: string;
@@ -38,7 +38,7 @@ export interface GatewayDraft {
   readonly secret: string;
   /** Empty for the address of the preset. */
   readonly url: string;
-  /** One of `REQUEST_FORMATS`; what follows counts for the others than `standard` only. */
+  /** One of `REQUEST_FORMATS`; headers, fields and `idPath` do not count for `standard`. */
   readonly format: string;
   readonly headers: readonly TemplateRow[];
   readonly fields: readonly TemplateRow[];
@@ -59,7 +59,7 @@ export const NEW_GATEWAY: GatewayDraft = {
   url: '',
   format: 'standard',
   headers: [],
-  // What the standard format sends, to begin with.
+  // At first the fields of the standard format.
   fields: ['id', 'to', 'from', 'text', 'statusUrl'].map((name) => ({ name, value: `{${name}}` })),
   idPath: 'id',
   allowedLinks: '',
@@ -106,7 +106,7 @@ export function needsOf(type: string): { readonly username: boolean; readonly se
   };
 }
 
-/** What is sent to make a gateway; a field that is empty is left out. */
+/** Body of the request that creates a gateway; a field that is empty is left out. */
 export function bodyOf(draft: GatewayDraft): Readonly<Record<string, unknown>> {
   const isOtherKind = draft.type === 'sip' || draft.type === 'smpp';
   return {
@@ -116,7 +116,7 @@ export function bodyOf(draft: GatewayDraft): Readonly<Record<string, unknown>> {
   };
 }
 
-/** What is sent to change a gateway: only what differs from what the form began with. */
+/** Body of the request that changes a gateway: only the fields changed since the form began. */
 export function changesOf(
   draft: GatewayDraft,
   begun: GatewayDraft,
@@ -138,7 +138,7 @@ function fieldsOf(draft: GatewayDraft): Readonly<Record<string, unknown>> {
   };
 }
 
-/** Whether the gateway has a format of its own; only a server of one's own has. */
+/** Whether the gateway has a format of its own; only a customer's own server can have one. */
 export function hasTemplate({ type, format }: GatewayDraft): boolean {
   return type === 'webhook' && format !== 'standard';
 }
@@ -152,7 +152,7 @@ function templateOf({ format, headers, fields, idPath }: GatewayDraft) {
   };
 }
 
-/** Without rows that nothing was written in. */
+/** Template rows as a record, without rows that have no name. */
 function recordOf(rows: readonly TemplateRow[]): Readonly<Record<string, string>> {
   const named = rows.filter(({ name }) => name.trim() !== '');
   return Object.fromEntries(named.map(({ name, value }) => [name.trim(), value]));

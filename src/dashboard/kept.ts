@@ -1,15 +1,15 @@
-/** What this browser keeps for the page. One that refuses keeps nothing, and the page goes on without. */
+/** Browser storage of the page. Where the browser refuses it, nothing is kept, and the page goes on without. */
 
 /** A function, because a browser may refuse its storage itself. */
 export type Box = () => Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
 
-/** As long as the browser keeps it. */
+/** Storage that lasts as long as the browser keeps it. */
 export const BROWSER: Box = () => localStorage;
 
-/** As long as the window is open, and no longer. */
+/** Storage that lasts until the window is closed. */
 export const WINDOW: Box = () => sessionStorage;
 
-/** Undefined where nothing is kept. */
+/** The kept text; undefined without one. */
 export function kept(box: Box, name: string): string | undefined {
   try {
     return box().getItem(`offhook.${name}`) ?? undefined;

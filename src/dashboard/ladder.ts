@@ -3,9 +3,9 @@ import type { SipMessage } from './api-types.ts';
 
 export interface Rung {
   readonly message: SipMessage;
-  /** After the first message. */
+  /** Time since the first message. */
   readonly atMs: number;
-  /** What stands on the arrow: the method, or the status with its reason. */
+  /** Text on the arrow: the method, or the status with its reason. */
   readonly title: string;
   readonly tone: 'request' | 'busy' | 'good' | 'bad';
 }
@@ -22,7 +22,7 @@ export function ladderOf(messages: readonly SipMessage[]): readonly Rung[] {
   }));
 }
 
-/** `INVITE`, `200 OK (INVITE)`: an answer says what it answers. */
+/** `INVITE`, `200 OK (INVITE)`: a response names the method of its request. */
 function titleOf({ startLine, cseq }: SipMessage): string {
   if (!startLine.startsWith(`${VERSION} `)) return startLine.split(' ', 1)[0] ?? startLine;
   const method = cseq.trim().split(/\s+/).at(-1) ?? '';

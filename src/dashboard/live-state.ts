@@ -1,4 +1,4 @@
-/** What the live view knows, and how each event of the stream changes it; pure */
+/** State of the live view, and its changes by events of the stream; pure */
 
 import type { SseEvent } from './api-client.ts';
 import type { CallCommon, TimelineEntry, TranscriptEntry } from './api-types.ts';
@@ -12,7 +12,7 @@ const ENDED_MAX = 10;
 
 export interface LiveCall extends CallCommon {
   readonly transcript: readonly TranscriptEntry[];
-  /** What the caller seems to be saying; empty when nothing. */
+  /** Interim result of the caller's speech; empty for none. */
   readonly hearing: string;
 }
 
@@ -32,7 +32,7 @@ export function isOver({ status }: Pick<CallCommon, 'status'>): boolean {
   return status === 'completed' || status === 'failed';
 }
 
-/** The state after an event; events of kinds that it does not know change nothing. */
+/** The state after an event; unknown kinds of events change nothing. */
 export function afterEvent(state: LiveState, { event, data }: SseEvent): LiveState {
   switch (event) {
     case 'snapshot':
@@ -56,7 +56,7 @@ export function afterEvent(state: LiveState, { event, data }: SseEvent): LiveSta
   }
 }
 
-/** What was said before the snapshot is kept where it is known: a stream may have been cut off. */
+/** State after a snapshot. Transcripts that it lacks are kept as known: a stream may have been cut off. */
 function afterSnapshot(state: LiveState, { calls, queuedCalls }: Snapshot): LiveState {
   const known = new Map(state.calls.map((call) => [call.id, call]));
   return {
@@ -89,7 +89,7 @@ function changed(state: LiveState, id: string, change: (call: LiveCall) => LiveC
   return { ...state, calls: state.calls.map((call) => (call.id === id ? change(call) : call)) };
 }
 
-/** Undefined where the event tells something else. */
+/** Undefined for other events. */
 export function levelsOf({
   event,
   data,
@@ -98,7 +98,7 @@ export function levelsOf({
   return (JSON.parse(data) as { levels: readonly (Levels & { callId: string })[] }).levels;
 }
 
-/** Why a transfer has failed, in the server's words; undefined where the event tells something else. */
+/** Reason why a transfer has failed, in the server's words; undefined for other events. */
 export function transferFailureOf({ event, data }: SseEvent): string | undefined {
   if (event !== 'timeline') return undefined;
   const { kind, details } = (JSON.parse(data) as { readonly entry: TimelineEntry }).entry;

@@ -5,17 +5,17 @@ const SIDES = ['caller', 'agent'] as const;
 /** Who wants little movement sees no more of it than this often. */
 const CALM_MS = 1000;
 
-/** Nothing is told while no call of theirs goes on: a meter without news is at rest. */
+/** Time without news after which a meter is at rest: the server sends none while no call is in progress. */
 const STALE_MS = 1000;
 
-/** What fills a meter, from its left end; an element is one. */
+/** Fill of a meter, from its left end; an HTML element is one. */
 interface MeterBar {
   readonly style: { transform: string };
 }
 
 type MeterBars = Readonly<Record<(typeof SIDES)[number], MeterBar | null>>;
 
-/** Where the board is: in a browser, or in a test. */
+/** Environment of the board: a browser, or a test. */
 export interface BoardWorld {
   readonly nowMs: () => number;
   /** Calls `step` before the next frame. @returns cancels it. */
@@ -112,7 +112,7 @@ function draw(meter: Meter, next: (shown: number, fill: number) => number, nowMs
   return isMoving;
 }
 
-/** As quiet as the server tells, in dBFS. */
+/** Lowest level that the server reports, in dBFS. */
 const LEVEL_DBFS_MIN = -90;
 
 /** Quieter than this a line is at rest, and its meter empty. */

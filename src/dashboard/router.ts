@@ -27,7 +27,7 @@ const PAGES = [
   'join',
 ] as const;
 
-/** Stands in the place of a name where a thing is made: no tool or calendar has a name like it. */
+/** Placeholder of the name in the address of a new resource: no tool or calendar can have this name. */
 export const NEW_ID = '+';
 
 export type PageName = (typeof PAGES)[number];
@@ -35,7 +35,7 @@ export type PageName = (typeof PAGES)[number];
 interface Route {
   /** `missing` where the address names no page. */
   readonly page: PageName | 'missing';
-  /** What follows the page's name, such as a call's id; empty for the page itself. */
+  /** Rest of the path after the page's name, such as a call's id; empty for the page itself. */
   readonly id: string;
   readonly query: URLSearchParams;
   /** Undefined where the address leaves it open. */

@@ -7,7 +7,7 @@ export interface Stretch {
   readonly toMs: number;
 }
 
-/** Nearer than this, the outline of a recording has nothing more to show. */
+/** Shortest stretch: the outline of a recording has no finer details. */
 const STRETCH_MS_MIN = 1000;
 
 /** Steps that a clock is read in. */
@@ -19,11 +19,11 @@ const STEPS_MS = [
 /**
  * The instant of the recording's first sample, since the epoch: that of the answer.
  *
- * The server orders the recording and stamps `answered` in one step, and the recording begins at the instant of the
- * order: what is stamped T is heard at T − `answered` in it, give or take a millisecond. Sound lies where the clock was: the
+ * The server starts the recording and stamps `answered` in one step, and the recording begins at the instant of its start: an
+ * event stamped T is heard at T − `answered` in it, give or take a millisecond. Sound is placed by the clock: the
  * caller's where it arrived, the agent's in the 20 ms before its packet left. A side is moved by up to 60 ms to join
- * packets that came unevenly, and by up to a second after a burst. An entry of the transcript is stamped where its first
- * sound is. A simulated call has a faster clock, by which both its sound and its events go.
+ * packets that came unevenly, and by up to a second after a burst. An entry of the transcript has the stamp of its first
+ * sound. A simulated call has a faster clock, for both its sound and its events.
  *
  * @param startedAt of the call, where no answer is on record.
  */
@@ -35,12 +35,12 @@ export function recordingOriginMs(
   return Date.parse(answered ?? startedAt ?? new Date(0).toISOString());
 }
 
-/** All of a recording; never so short that nothing could be drawn on it. */
+/** All of a recording; at least so long that it can be drawn. */
 export function wholeOf(durationMs: number): Stretch {
   return { fromMs: 0, toMs: Math.max(durationMs, STRETCH_MS_MIN) };
 }
 
-/** Where an instant lies: 0 at the left edge, 1 at the right; beyond them where it is not in the stretch. */
+/** Position of an instant: 0 at the left edge, 1 at the right; beyond them where it is not in the stretch. */
 export function shareAt({ fromMs, toMs }: Stretch, atMs: number): number {
   return (atMs - fromMs) / (toMs - fromMs);
 }
@@ -84,7 +84,7 @@ function inside({ fromMs, toMs }: Stretch, whole: Stretch): Stretch {
   return { fromMs: start, toMs: start + lengthMs };
 }
 
-/** What stands below the line: instants a round step apart, about `count` of them, each with its text. */
+/** Marks below the line: instants a round step apart, about `count` of them, each with its text. */
 export function ticksOf(
   { fromMs, toMs }: Stretch,
   count: number,
@@ -106,7 +106,7 @@ function tickText(atMs: number, stepMs: number): string {
   return `${minutes}:${seconds.toFixed(digits).padStart(digits === 0 ? 2 : 4, '0')}`;
 }
 
-/** The part of a span that is in the stretch, as shares of its width; undefined where nothing of it is. */
+/** The visible part of a span, as shares of the stretch's width; undefined if none is visible. */
 export function shown(
   stretch: Stretch,
   span: Stretch,
@@ -116,12 +116,12 @@ export function shown(
   return from > to ? undefined : { from, to };
 }
 
-/** What a side of the call sounded like: the loudest sample of each of equally long pieces, from 0 to 1. */
+/** Peak levels of one side of the call: the loudest sample of each of equally long pieces, from 0 to 1. */
 export type Peaks = readonly number[];
 
 /**
- * The loudest of what lies in each column, from 0 to 1; 0 beyond the recording's end. Where columns are finer than the
- * pieces, neighbours share one.
+ * The loudest sample of each column, from 0 to 1; 0 beyond the recording's end. Where columns are finer than the pieces,
+ * neighbours share one.
  */
 export function columnsOf(
   peaks: Peaks,
@@ -145,12 +145,12 @@ function loudest(peaks: Peaks, first: number, end: number): number {
   return Math.min(1, most);
 }
 
-/** Height of a bar, from 0 to 1: speech that is hardly loud is to be seen too, so the scale is that of the ear. */
+/** Height of a bar, from 0 to 1, on a scale close to hearing, so that quiet speech is visible too. */
 export function heightOf(peak: number): number {
   return peak <= 0 ? 0 : Math.min(1, peak) ** 0.6;
 }
 
-/** How many pieces to ask for: one each 50 ms, within what the server gives. */
+/** Number of pieces to request: one each 50 ms, within the limits of the server. */
 export function pointsFor(durationMs: number): number {
   return Math.min(5000, Math.max(1000, Math.ceil(durationMs / 50)));
 }
@@ -176,7 +176,7 @@ type KeyDeed =
   | { readonly kind: 'toggle' }
   | { readonly kind: 'zoom'; readonly factor: number };
 
-/** What the key asks for at this place; undefined where it means nothing here. */
+/** Action of a key at this place; undefined where it means nothing here. */
 export function deedOf(
   { key, shiftKey }: { readonly key: string; readonly shiftKey: boolean },
   atMs: number,

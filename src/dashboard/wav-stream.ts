@@ -66,7 +66,7 @@ function soundOf(view: DataView, frames: number): StereoSound {
   return { caller, agent };
 }
 
-/** How far ahead of the loudspeaker the first piece is put: what may come late without being missed. */
+/** Delay before the first piece is played, so that later pieces may be late without a gap. */
 const LEAD_SECONDS = 0.25;
 
 /** Sound that has piled up beyond this is passed over, so that the listener stays near the present. */

@@ -110,7 +110,7 @@ export function laterThan(before: Date, now: Date): Date {
   return new Date(Math.max(now.getTime(), before.getTime() + 1));
 }
 
-/** @param what is to be changed, such as `the agent`. */
+/** @param what the resource, such as `the agent`. */
 export function emptyPatch(what: string): ServiceError {
   const message = 'expected at least one field';
   return new ServiceError('VALIDATION_ERROR', `Cannot change ${what}: the body is empty`, [

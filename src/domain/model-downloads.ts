@@ -10,7 +10,7 @@ export type ModelProfile = (typeof MODEL_PROFILES)[number];
 /** `gguf`: a language model in a process of the server's own; `llm`: one that Ollama keeps. */
 export const MODEL_KINDS = ['vad', 'stt', 'turn', 'tts', 'gguf', 'llm', 'embedding'] as const;
 
-/** By the lengths of the files; `npm run models -- --check` compares checksums. */
+/** States of a model, by the lengths of its files; `npm run models -- --check` compares checksums. */
 export const MODEL_STATES = ['there', 'partly', 'not_there'] as const;
 
 /** A model of the list. */
@@ -28,12 +28,12 @@ export interface DownloadableModel {
   readonly languages: readonly string[];
   /** Length of all its files; of a model of Ollama's by its page. */
   readonly sizeBytes: number;
-  /** What of them is not on the disk. */
+  /** Bytes of them that are not on the disk. */
   readonly missingBytes: number;
   readonly state: (typeof MODEL_STATES)[number];
 }
 
-/** What a profile brings on this server: with one language model, the one that the server would use. */
+/** Models of a profile on this server: of language models only the one that the server would use. */
 export interface ProfileContent {
   readonly name: ModelProfile;
   readonly modelIds: readonly string[];
@@ -64,13 +64,13 @@ export interface ModelDownload {
   readonly state: (typeof DOWNLOAD_STATES)[number];
   readonly startedAt: Date;
   readonly endedAt: Date | null;
-  /** Of all files that are wanted, those that were there included. */
+  /** Bytes done of all wanted files, including files that were there. */
   readonly doneBytes: number;
   readonly totalBytes: number;
   readonly bytesPerSecond: number;
   /** Files that are being downloaded; empty while they are checked, prepared or installed. */
   readonly files: readonly string[];
-  /** Why it failed and what to do, in plain English; null where it did not. */
+  /** Why it failed and what to do, in plain English; null without a failure. */
   readonly problem: string | null;
 }
 
@@ -83,13 +83,13 @@ export interface ModelDownloads {
   readonly newest: ModelDownload | undefined;
 
   /**
-   * Begins a download, which goes on by itself.
+   * Begins a download, which continues in the background.
    *
    * @throws {ServiceError} CONFLICT when one is under way, or the disk is too small; UNPROCESSABLE for an unknown model.
    */
   start(wanted: WantedModels): Promise<ModelDownload>;
 
-  /** Resolves when the download has ended. What was downloaded stays for the next one. */
+  /** Resolves when the download has ended. Downloaded parts stay for the next download. */
   cancel(): Promise<void>;
 }
 

@@ -16,9 +16,9 @@ export interface NamedStore<Item> {
 
   find(scope: Scope, name: string): Promise<Item | undefined>;
 
-  /** Those of the names that exist, in no order. */
+  /** Finds the tools with these names, in no order; unknown names are left out. */
   findAll(scope: Scope, names: readonly string[]): Promise<readonly Item[]>;
 
-  /** By name. */
+  /** Lists documents by name. */
   list(scope: Scope, page: PageRange): Promise<Page<Item>>;
 }

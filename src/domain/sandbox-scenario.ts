@@ -1,7 +1,7 @@
 /** Scenarios of the sandbox: the simulated party, chosen by the last two digits of its number; pure */
 import { ServiceError } from './service-error.ts';
 
-/** By the last two digits of the number; every other number has the friendly party. */
+/** Scenarios by the last two digits of the number; every other number has the friendly party. */
 export const SCENARIO_BY_DIGITS = {
   '00': 'no_answer',
   '01': 'busy',

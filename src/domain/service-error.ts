@@ -45,7 +45,7 @@ export class ServiceError extends Error {
   }
 }
 
-/** The error for what the state of the records forbids. */
+/** Error for a change that the state of the records forbids. */
 export function conflict(message: string): ServiceError {
   return new ServiceError('CONFLICT', message);
 }

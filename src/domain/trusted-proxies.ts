@@ -1,10 +1,10 @@
 /** Trusted proxies: the addresses whose X-Forwarded-For is believed; pure */
 import { BlockList, isIP } from 'node:net';
 
-/** Tells whether an address is that of a trusted proxy; text that is no address never is. */
+/** Tells whether an address belongs to a trusted proxy; false for text that is no address. */
 export type IsTrustedProxy = (address: string) => boolean;
 
-/** For a server without a proxy in front. */
+/** Trusts no proxy, for a server without one in front. */
 export const trustNoProxy: IsTrustedProxy = () => false;
 
 const NETWORK = /^([0-9A-Fa-f:.]+)(?:\/(\d{1,3}))?$/;
@@ -21,7 +21,7 @@ export function isProxyNetwork(text: string): boolean {
 }
 
 /**
- * Puts the list together that `isProxyNetwork` has checked, text by text. An IPv4 address inside an IPv6 one
+ * Makes the list of proxies from texts that `isProxyNetwork` has checked one by one. An IPv4 address inside an IPv6 one
  * (`::ffff:a.b.c.d`) counts as the IPv4 address.
  */
 export function trustedProxies(networks: readonly string[]): IsTrustedProxy {

@@ -1,7 +1,7 @@
-/** Local times of IANA time zones: what a clock on the wall shows, and which instants that is; pure */
+/** Local times of IANA time zones: converts instants to wall-clock times and back; pure */
 import { DAY_MS, MINUTE_MS } from '../lib/clock.ts';
 
-/** What a clock on the wall shows. `month` counts from 1; an hour of 24 is the next day's midnight. */
+/** Local date and time. `month` counts from 1; an hour of 24 is the next day's midnight. */
 export interface LocalTime {
   readonly year: number;
   readonly month: number;
@@ -83,7 +83,7 @@ export function weekdayOf({ year, month, day }: LocalTime): Weekday {
   return WEEKDAYS[(fromSunday + 6) % 7] ?? 'monday';
 }
 
-/** Such as `Tuesday 2026-12-01 10:00`. */
+/** Writes an instant in local time, such as `Tuesday 2026-12-01 10:00`. */
 export function writtenLocally(instant: Date, timeZone: string): string {
   const local = localTimeOf(instant, timeZone);
   const weekday = weekdayOf(local);
@@ -102,7 +102,7 @@ export function offsetMsAt(instantMs: number, timeZone: string): number {
   return utcMsOf(localTimeOf(new Date(minuteMs), timeZone)) - minuteMs;
 }
 
-/** By zone; making a format takes a hundred times as long as using it. */
+/** Formats by zone; making one takes a hundred times as long as using it. */
 const FORMATS = new Map<string, Intl.DateTimeFormat>();
 
 /** There are some six hundred zones; names in other cases make more. */

@@ -1,7 +1,7 @@
 /** Reads the body of an HTTP answer up to a limit. */
 
 /**
- * Leaves off where the body is longer than `bytesMax`, which closes its connection.
+ * Stops reading when the body is longer than `bytesMax`, which closes its connection.
  *
  * @returns the body as UTF-8, cut to `bytesMax`, and whether that is all of it.
  * @throws what the body throws when it breaks off.

@@ -65,9 +65,9 @@ export class Notifier {
 }
 
 /**
- * Gives the same answer for `keptMs` after it was found. What `ask` throws is not kept.
+ * Caches the answer of `ask` for `keptMs`. Its errors are not cached.
  *
- * @returns asks, or gives what was answered.
+ * @returns asks, or returns the cached answer.
  */
 export function cached<Answer>(
   ask: () => Answer,
@@ -130,7 +130,7 @@ export class TimeLimit implements Disposable {
     return this.#isOver;
   }
 
-  /** Aborts what still runs before the time is over. */
+  /** Aborts work that is still running, before the time is over. */
   abort(reason: Error): void {
     this.#end.abort(reason);
   }
@@ -188,7 +188,7 @@ export class ScaledClock implements Clock {
   readonly #waiting = new Set<Waiting>();
   /** How many have asked for real speed. */
   #slowings = 0;
-  /** An instant of the clock under this one, and what this one showed then. */
+  /** Time of the underlying clock when the speed last changed, and the simulated time at that instant. */
   #realMs: number;
   #shownMs: number;
 
@@ -208,7 +208,7 @@ export class ScaledClock implements Clock {
     return this.#shownMs + (this.#clock.nowMs() - this.#realMs) * this.#pace;
   }
 
-  /** As far from the calendar of the clock under it as `nowMs` is from its `nowMs`: that calendar may have been set. */
+  /** Calendar time of the clock below plus the lead of `nowMs` over that clock: its calendar may have been set. */
   now(): Date {
     const aheadMs = this.nowMs() - this.#clock.nowMs();
     return new Date(this.#clock.now().getTime() + aheadMs);
@@ -225,10 +225,10 @@ export class ScaledClock implements Clock {
   }
 
   /**
-   * Runs as fast as the clock under it for a while: what is not simulated, such as an engine or a disk, is given its
-   * time, and takes as long as it would in a real call.
+   * Runs at the speed of the underlying clock for a while: work that is not simulated, such as that of an engine or a
+   * disk, then takes as long as in a real call.
    *
-   * @returns ends that; safe to call twice. Time is slow until everybody who slowed it has done so.
+   * @returns ends this; safe to call twice. Time stays slow until every caller has ended it.
    */
   slowDown(): () => void {
     this.#change(1);

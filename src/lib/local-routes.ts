@@ -10,7 +10,7 @@ const WILDCARDS: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
 const KEPT_MS = 10_000;
 const KEPT_MAX = 1024;
 
-/** Nothing is sent there: the discard port of RFC 863. */
+/** Discard port of RFC 863; nothing is sent to it. */
 const ANY_PORT = 9;
 
 /** Far ends whose own address is not known are taken to be outside: documentation addresses, which go the default way. */
@@ -81,7 +81,7 @@ function askRoute(farEnd: string): string | undefined {
   }
 }
 
-/** For a machine without a route there: its first address that others can reach, else loopback. */
+/** Address for a machine without a route there: the first one that others can reach, else loopback. */
 function anyAddress(isSix: boolean): string {
   const reachable = interfaceAddresses().find(
     ({ family, internal, address }) =>
@@ -95,7 +95,7 @@ export function interfaceAddresses(): readonly NetworkInterfaceInfo[] {
   return Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
 }
 
-/** RFC 3927 and RFC 4291, 2.5.6: addresses that mean something on one cable only. */
+/** RFC 3927 and RFC 4291, 2.5.6: addresses that are valid on one link only. */
 function isLinkLocal(address: string): boolean {
   return address.startsWith('169.254.') || address.toLowerCase().startsWith('fe80:');
 }
@@ -161,7 +161,7 @@ const NETWORKS = [
 
 const LISTS = NETWORKS.map(([range, networks]) => [range, blockListOf(networks)] as const);
 
-/** All of IPv6 that anybody may be given; what lies outside, such as NAT64, is not asked further. */
+/** Global unicast IPv6. Addresses outside it that no list has, such as NAT64, count as `never`. */
 const GLOBAL_IPV6 = blockListOf(['2000::/3']);
 
 /**
@@ -200,7 +200,7 @@ function blockListOf(networks: readonly string[]): BlockList {
 const OWN_KEPT_MS = 2000;
 
 /**
- * Compares with the addresses of the interfaces, of which it reads a new list every two seconds at most.
+ * Compares with the addresses of the interfaces; reads their list at most every two seconds.
  *
  * A packet from outside cannot have such a source: Linux drops it (martian source, `accept_local` is off).
  */

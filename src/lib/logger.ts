@@ -6,7 +6,7 @@ import { pino, stdSerializers, stdTimeFunctions } from 'pino';
 import type { Clock } from './clock.ts';
 import { isObject } from './unknown-value.ts';
 
-/** Where a plane writes its log. The shape is pino's; planes know only this. */
+/** Log of a plane. The shape is pino's; planes know only this. */
 export interface Logger {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;
@@ -81,7 +81,7 @@ const SLOW = 'the reader is too slow';
 
 const STDOUT = 1;
 
-/** Lines that did not fit into memory while nothing could be written. */
+/** Log lines that were dropped: memory for them was full while writing failed. */
 export interface LostLines {
   readonly lines: number;
   /** The system's reason, such as `ENOSPC: no space left on device, write`. */
@@ -138,7 +138,7 @@ export class LogDestination {
     if (!this.#isWriting && !this.#isPausing) this.#writeNext();
   }
 
-  /** Writes what waits as far as the descriptor takes it at once; for the end of the process. */
+  /** Writes the buffered lines as far as the descriptor takes them without waiting; for the end of the process. */
   flush(): void {
     const tried = this.#isWriting ? [] : [this.#rest];
     this.#rest = Buffer.alloc(0);
@@ -146,7 +146,7 @@ export class LogDestination {
     try {
       while (rest.length > 0) rest = rest.subarray(writeSync(this.#fd, rest));
     } catch {
-      // The process ends now: what the descriptor does not take is lost, and no place is left to say so.
+      // The process ends now: lines that the descriptor does not take are lost, and cannot be reported.
     }
   }
 
@@ -198,7 +198,7 @@ export class LogDestination {
   }
 }
 
-/** Opens standard output for the log; what waits at the end of the process is written as far as that takes no time. */
+/** Opens standard output for the log. At the end of the process, buffered lines are written as far as this does not block. */
 export function openStandardOutput(clock: Clock): LogDestination {
   const destination = new LogDestination({ fd: nonBlockingStdout(), clock });
   process.on('exit', () => destination.flush());
@@ -207,10 +207,10 @@ export function openStandardOutput(clock: Clock): LogDestination {
 
 /** A write that blocks would occupy a thread of Node's pool, which the end of the process waits for. */
 function nonBlockingStdout(): number {
-  // Making Node's own stream sets a pipe or socket to O_NONBLOCK. Its errors, and those of standard error, which warnings
-  // of packages go to, would end the process.
+  // Making Node's own stream sets a pipe or socket to O_NONBLOCK. Without a listener, its errors and those
+  // of standard error, where packages write warnings, would end the process.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
-  // A stopped terminal (Ctrl-S) blocks. Linux opens it again, with a mode of its own; elsewhere it stays as it is.
+  // A stopped terminal (Ctrl-S) blocks writes. On Linux it is opened a second time, as non-blocking; elsewhere it may block.
   if (!isatty(STDOUT) || process.platform !== 'linux') return STDOUT;
   const { O_WRONLY, O_NONBLOCK, O_NOCTTY } = constants;
   try {
@@ -230,7 +230,7 @@ const LEVEL_STYLES: Readonly<Record<string, 'red' | 'yellow'>> = {
   warn: 'yellow',
 };
 
-/** Below the message: behind time and level. */
+/** Indentation of the lines below a message, past time and level. */
 const INDENT = ' '.repeat(19);
 
 /**

@@ -16,7 +16,7 @@ const OTHERS = 0o077;
 /** Windows has no such bits: a user's own folders are private there. */
 const HAS_MODES = process.platform !== 'win32';
 
-/** What `tightenTree` has done. */
+/** Counts of `tightenTree`. */
 export interface Tightened {
   /** Files and folders that other users had access to, and no longer have. */
   readonly tightened: number;
@@ -26,7 +26,7 @@ export interface Tightened {
 
 /**
  * Removes the access of group and others to one file or folder; does nothing where it does not exist. A refusal, such as
- * for a file of another user, leaves it as it is: `tightenTree` counts those.
+ * for a file of another user, leaves it as it is: `tightenTree` counts refusals.
  */
 export function tighten(path: string): void {
   const found = statSync(path, { throwIfNoEntry: false });
@@ -78,7 +78,7 @@ function isOpen(mode: number): boolean {
   return HAS_MODES && (mode & OTHERS) !== 0;
 }
 
-/** As it was, without the others. */
+/** The mode without access of group and others. */
 function privateMode(mode: number): number {
   return mode & 0o7777 & ~OTHERS;
 }
@@ -88,8 +88,8 @@ function isRefusal(error: unknown): boolean {
 }
 
 /**
- * Makes the folder and those above it, one by one. Node's own recursive way never ends in a file system that
- * answers each mkdir with ENOENT, as `/proc` does.
+ * Makes the folder and its missing parents, one by one. Node's own recursive `mkdir` never ends in a file system
+ * that answers each call with ENOENT, as `/proc` does.
  *
  * @param mode of each folder that is made.
  * @throws {Error} of the file system, naming the folder that could not be made; ENOTDIR where a file is in the way.

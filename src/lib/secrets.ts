@@ -7,7 +7,7 @@ import {
   timingSafeEqual,
 } from 'node:crypto';
 
-/** Of a key, in bytes. */
+/** Length of a key, in bytes. */
 export const KEY_BYTES = 32;
 
 const [NONCE_BYTES, TAG_BYTES] = [12, 16];
@@ -15,7 +15,7 @@ const [NONCE_BYTES, TAG_BYTES] = [12, 16];
 /** `sealed:1:`, eight hexadecimal digits of the key's SHA-256, and nonce, text and tag as base64url. */
 const SEALED = /^sealed:1:(?<keyId>[0-9a-f]{8}):(?<bytes>[0-9A-Za-z_-]+)$/;
 
-/** None of the keys opens it, or it was changed. */
+/** A sealed text that none of the keys opens, or that was changed. */
 export class SealError extends Error {
   override readonly name = 'SealError';
 }
@@ -32,7 +32,7 @@ export class SecretBox {
     this.#newest = [idOf(keys[0]), keys[0]];
   }
 
-  /** @param purpose What it is the secret of: it opens for that alone. */
+  /** @param purpose Use of the secret: only the same purpose opens it. */
   seal(text: string, purpose: string): string {
     const [id, key] = this.#newest;
     const nonce = randomBytes(NONCE_BYTES);

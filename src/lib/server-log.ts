@@ -6,7 +6,7 @@ import type { Logger } from './logger.ts';
 export class RecentItems<Item> {
   readonly #kept: Item[] = [];
   readonly #max: number;
-  /** Where the next item goes, once all places are taken: the oldest lies there. */
+  /** Index of the oldest item, which the next one replaces once all places are taken. */
   #oldest = 0;
 
   /** @param max items, 1 at least. */
@@ -31,7 +31,7 @@ export class RecentItems<Item> {
 /** Some 300 KB at most. */
 export const SERVER_LOG_MAX = 1000;
 
-/** Messages are constants of the code, none of them as long. */
+/** Messages are constants of the code, all of them shorter. */
 const MESSAGE_CHARACTERS_MAX = 300;
 
 /** Levels that are kept. */
@@ -44,7 +44,7 @@ interface ServerLogEntry {
   readonly level: ServerLogLevel;
   /** Word before the message's colon, such as `http`; `server` where there is none. */
   readonly component: string;
-  /** As the code has it: words, numbers and secrets are fields of a line, which are left out here. */
+  /** Message as the code has it; words, numbers and secrets are fields of a line, which are left out here. */
   readonly message: string;
   /** Code of the error, such as `ECONNREFUSED`; null where the line names none. */
   readonly code: string | null;

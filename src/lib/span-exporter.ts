@@ -7,7 +7,7 @@ import { BatchSpanProcessor, type SpanExporter, TracerProvider } from '@opentele
 import { systemClock, waitAtMost } from './clock.ts';
 import type { Logger } from './logger.ts';
 
-/** A span and what is inside it; instants are milliseconds since 1970. */
+/** A span with its child spans; times are milliseconds since 1970. */
 export interface SpanTree {
   readonly name: string;
   readonly startMs: number;
@@ -17,7 +17,7 @@ export interface SpanTree {
   readonly instants: readonly { readonly name: string; readonly atMs: number }[];
 }
 
-/** Calls of some minutes have some dozens of spans: this holds a busy minute, and what is more is dropped. */
+/** Spans that wait: enough for a busy minute, since a call of some minutes has some dozens; further spans are dropped. */
 const QUEUE_MAX = 8192;
 const BATCH_MAX = 512;
 const SEND_EVERY_MS = 2000;
@@ -60,19 +60,19 @@ export class OtlpSpans {
     this.#tracer = this.#provider.getTracer('offhook', version);
   }
 
-  /** Queues a trace of its own. Never waits and never throws for want of a collector. */
+  /** Queues a trace of its own. Never waits, and never throws when the collector is missing. */
   add(tree: SpanTree): void {
     this.#add(tree, ROOT_CONTEXT);
   }
 
-  /** Sends what waits, for 2 s at most. Safe to call twice. */
+  /** Sends the queued spans, for 2 s at most. Safe to call twice. */
   stop(): Promise<void> {
     this.#stopped ??= this.#shutDown();
     return this.#stopped;
   }
 
   async #shutDown(): Promise<void> {
-    // What could not be sent was logged; nothing more can be done about it.
+    // A failed export was logged; nothing more can be done about it.
     const sent = this.#provider.shutdown().catch(() => undefined);
     await waitAtMost(systemClock, STOP_MS_MAX, sent);
   }

@@ -58,7 +58,7 @@ export async function askStun(
   }
 }
 
-/** A connected socket takes nothing from other hosts. */
+/** Connects the socket, which then receives nothing from other hosts. */
 function connected(
   socket: Socket,
   {
@@ -131,7 +131,7 @@ export function readBindingResponse(bytes: Buffer, transaction: Uint8Array): str
   return xored ?? ipv4In(attributes.get(MAPPED_ADDRESS), 0);
 }
 
-/** By type; of several the first counts. Each begins at a multiple of four octets. */
+/** Attributes by type; of several the first counts. Each begins at a multiple of four octets. */
 function attributesOf(bytes: Buffer): ReadonlyMap<number, Buffer> {
   const attributes = new Map<number, Buffer>();
   let at = 0;

@@ -31,7 +31,7 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** The first line of that message: those of native libraries go on with paths and stack frames. */
+/** The first line of the message: messages of native libraries continue with paths and stack frames. */
 export function firstLineOf(error: unknown): string {
   return messageOf(error).split('\n')[0] ?? '';
 }

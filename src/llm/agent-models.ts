@@ -15,7 +15,7 @@ const NAMES_KEPT_MS = 5000;
 /** A broker of hosted models lists hundreds; a longer list is a fault. */
 const NAMES_MAX = 1000;
 
-/** What an agent says of its model. */
+/** An agent's choice of model. */
 export interface ModelChoice {
   readonly id: string;
   /** A name at the model server; null for the server's own model. */
@@ -29,7 +29,7 @@ interface Options {
   readonly server?: ModelServer | undefined;
   /** Put around each model that an agent names. */
   readonly guarded?: (model: LanguageModel) => LanguageModel;
-  /** That of `own`, so that prompts of all models are read ahead within one limit. */
+  /** Prefix warming of `own`, shared so that one limit holds for the prompts of all models. */
   readonly warming?: PrefixWarming;
   readonly clock: Clock;
   readonly log: Logger;
@@ -38,10 +38,10 @@ interface Options {
   readonly mayWarm?: boolean;
 }
 
-/** What is known of a model that agents name. */
+/** State of a model that agents name. */
 interface NamedModel {
   readonly probed: ProbedModel;
-  /** Ids of the agents whose operator was told that it fails. */
+  /** Ids of the agents for which the model's failure was logged. */
   readonly told: Set<string>;
   /** Whether an answer was wanted of it since the newest probe. */
   isWanted: boolean;
@@ -63,7 +63,7 @@ export class AgentModels {
     this.#list = { atMs: Number.NEGATIVE_INFINITY, names: Promise.resolve(undefined) };
   }
 
-  /** Of what answers for agents that name no model, such as `ollama/qwen3:4b`. */
+  /** Name of the model that answers for agents that name none, such as `ollama/qwen3:4b`. */
   get ownName(): string {
     return this.#options.own.name;
   }
@@ -76,7 +76,7 @@ export class AgentModels {
   /**
    * Lists the names that agents may give, within 2 s. Never rejects.
    *
-   * @param options.isFresh asks the model server, however short ago it was asked.
+   * @param options.isFresh asks the model server even when a recent list is cached.
    * @returns sorted; empty where there is nothing to choose, undefined while the model server does not answer.
    */
   async names({ isFresh = false } = {}): Promise<readonly string[] | undefined> {
@@ -149,7 +149,7 @@ class AgentModel implements LanguageModel {
     return this.#current.ignoresPrompts === true;
   }
 
-  /** Of the smaller: the server's own may be asked for the next answer. */
+  /** The smaller context of the two models: the server's own may be asked for the next answer. */
   get contextTokens(): number | undefined {
     const both = [this.#named.probed.model, this.#options.own];
     const windows = both.flatMap(({ contextTokens }) => contextTokens ?? []);

@@ -33,7 +33,7 @@ export class FallbackModel implements LanguageModel {
   readonly #counts: LanguageModelCounts;
   readonly #warming: PrefixWarming;
   readonly #mayWarm: boolean;
-  /** Before it, the start itself tells which model answers and why. */
+  /** False until the first check; until then the start itself tells which model answers and why. */
   #isChecked = false;
 
   /** @param options.models the best first; at least one. */
@@ -59,17 +59,17 @@ export class FallbackModel implements LanguageModel {
     });
   }
 
-  /** Of the model that would be asked now. */
+  /** Name of the model that would be asked now. */
   get name(): string {
     return this.#order()[0]?.model.name ?? '';
   }
 
-  /** Of the model that would be asked now. */
+  /** Whether the model that would be asked now ignores prompts. */
   get ignoresPrompts(): boolean {
     return this.#order()[0]?.model.ignoresPrompts === true;
   }
 
-  /** Of the smallest: each of them may be asked for the next answer. */
+  /** The smallest context of the models: each of them may be asked for the next answer. */
   get contextTokens(): number | undefined {
     const windows = this.#candidates.flatMap(({ model }) => model.contextTokens ?? []);
     return windows.length === 0 ? undefined : Math.min(...windows);
@@ -132,7 +132,7 @@ export class FallbackModel implements LanguageModel {
     };
   }
 
-  /** Those that work; all of them when none does. */
+  /** Working models, best first; all of them when none works. */
   #order(): readonly ProbedModel[] {
     const working = this.#candidates.filter(({ failure }) => failure === undefined);
     return working.length > 0 ? working : this.#candidates;
@@ -146,7 +146,7 @@ export class FallbackModel implements LanguageModel {
   }
 }
 
-/** The message of a model's failure says what to do about it. */
+/** The best model while it fails; its failure message says what to do. */
 function replacementOf([best]: readonly ProbedModel[]): Pick<LanguageModelReport, 'replacement'> {
   if (best?.failure === undefined) return {};
   return { replacement: { engine: best.model.name, how: best.failure } };

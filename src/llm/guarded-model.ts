@@ -10,7 +10,7 @@ import {
   type ToolCall,
 } from './language-model.ts';
 
-/** What every model server takes for a tool's name. */
+/** Tool names that every model server takes. */
 const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
 /** Clock and receiver of a model's times to its first event. */
@@ -111,7 +111,7 @@ function* textEvent(text: string): Iterable<ModelEvent> {
   if (text !== '') yield { kind: 'text', text };
 }
 
-/** A name that no tool can have goes on as one that no tool has: the toolbox tells the model so. */
+/** Renames a call to `unknown` when no tool can have its name; the toolbox then tells the model that the tool is missing. */
 function named(call: ToolCall): ToolCall {
   return TOOL_NAME.test(call.name) ? call : { ...call, name: 'unknown' };
 }
@@ -120,16 +120,16 @@ function named(call: ToolCall): ToolCall {
 const INVISIBLE =
   /[\u{E0000}-\u{E007F}\u{AD}\u{200B}\u{2060}-\u{2064}\u{FEFF}\u{202A}-\u{202E}\u{2066}-\u{2069}]/gu;
 
-/** Everything below the space but tab and line feed, and the second block of control characters. */
+/** Control characters of both blocks (C0 and C1), except tab and line feed. */
 const CONTROL = /(?![\t\n])\p{Cc}/gu;
 
 /** Marks of the Mistral family, such as `[INST]` and `[/TOOL_CALLS]`; full-width brackets are folded by tokenisers. */
 const BRACKETED = /[[［](\/?(?:[A-Z_]{2,}|inst))[\]］]/g;
 
 /**
- * Replaces what chat templates and tokenisers take for their own marks: `<|im_start|>`, `</s>`, `<think>`, `[INST]`.
+ * Replaces text that chat templates and tokenisers take for control tokens: `<|im_start|>`, `</s>`, `<think>`, `[INST]`.
  * Model servers read special tokens wherever they stand, also in the middle of a caller's words; a telephone call has
- * no use for angle brackets. Nothing is taken out in a way that puts two halves of a mark together.
+ * no use for angle brackets. Removals come first, so that none joins the two halves of a mark.
  */
 export function withoutControlTokens(text: string): string {
   return text
@@ -157,7 +157,7 @@ function harmlessMessage(message: ChatMessage): ChatMessage {
   return { ...message, content, toolCalls: message.toolCalls.map(harmlessCall) };
 }
 
-/** What the model asked for may hold what the caller said. */
+/** Removes control tokens from the arguments of a tool call, which may hold the caller's words. */
 function harmlessCall(call: ToolCall): ToolCall {
   return { ...call, arguments: harmlessValue(call.arguments) as ToolCall['arguments'] };
 }
@@ -171,13 +171,13 @@ function harmlessValue(value: unknown): unknown {
   );
 }
 
-/** What stands between these is not said: thoughts, and calls that the server did not recognise as such. */
+/** Opening marks of blocks that are not said: reasoning, and calls that the server did not recognise as such. */
 const SILENT_BLOCK = /^<(think|thinking|thought|reasoning|tool_call|tool_response|function_call)>/i;
 
 /** A mark in one piece, such as `<|im_end|>`, `</s>` or `<tool_call>`. "3 < 5" is none. */
 const MARK = /^<[/|a-z_][^<>]{0,40}>/i;
 
-/** What may yet become a mark when more comes. */
+/** The beginning of a possible mark. */
 const MARK_BEGUN = /^<(?:[/|a-z_][^<>\n]{0,40})?$/i;
 
 /** Longer than any closing mark. */
@@ -193,12 +193,12 @@ export class ReasoningFilter {
   #silentLength = 0;
   #hasSaid = false;
 
-  /** Whether anything has been let through. */
+  /** Whether any text has been passed on. */
   get hasSaid(): boolean {
     return this.#hasSaid;
   }
 
-  /** Whether anything was kept back. */
+  /** Whether any text was held back, such as reasoning. */
   get hasThought(): boolean {
     return this.#silentLength > 0;
   }
@@ -206,7 +206,7 @@ export class ReasoningFilter {
   /**
    * Takes the next piece.
    *
-   * @returns what can be said now; may be empty. White space before the first word is left out.
+   * @returns text that can be spoken now; may be empty. White space before the first word is left out.
    * @throws {RangeError} when the model only thinks.
    */
   push(piece: string): string {
@@ -220,7 +220,7 @@ export class ReasoningFilter {
     return this.#out(said);
   }
 
-  /** The end of the answer: what might have become a mark was none. A thought that broke off stays unsaid. */
+  /** Ends the answer. The beginning of a possible mark counts as text; an unfinished reasoning block stays unsaid. */
   flush(): string {
     const rest = this.#openBlock === undefined ? this.#rest : '';
     this.#rest = '';

@@ -50,7 +50,7 @@ export interface ModelRequest {
   readonly needsReading?: boolean;
   /** Aborting it closes the connection to the server at once. */
   readonly signal: AbortSignal;
-  /** Told how long the prompt was, by models that count. */
+  /** Called with the length of the prompt, by models that count it. */
   readonly onUsage?: (usage: ModelUsage) => void;
 }
 
@@ -74,10 +74,10 @@ export class LanguageModelError extends Error {
 
 /** A language model. */
 export interface LanguageModel {
-  /** Such as `ollama/qwen3:4b`. */
+  /** Name, such as `ollama/qwen3:4b`. */
   readonly name: string;
 
-  /** True where prompts count for nothing: fixed rules answer. */
+  /** True for models that ignore prompts because fixed rules answer. */
   readonly ignoresPrompts?: boolean | undefined;
 
   /** How many tokens prompt and answer may have together; undefined where that is no matter. */
@@ -92,21 +92,21 @@ export interface LanguageModel {
   stream(request: ModelRequest): AsyncIterable<ModelEvent>;
 
   /**
-   * Reads what the requests of a call will begin with, so that the first answer does not wait for that. Answers nothing.
+   * Reads the common beginning of a call's requests in advance, so that the first answer is faster. Yields no answer.
    *
-   * @returns whether there was anything to read: false where another model stands behind it that cannot.
+   * @returns whether a model has read it: false for a wrapper around a model that cannot.
    * @throws as `stream`.
    */
   warm?(prefix: ModelRequest): Promise<boolean>;
 
   /**
-   * Asks whether it would answer now, within 2 s.
+   * Checks whether the model is available; takes 2 s at most.
    *
    * @throws {LanguageModelError} saying what is missing and what to do.
    */
   check(): Promise<void>;
 
-  /** Lets go of what it holds outside this process. Safe to call twice. */
+  /** Releases resources outside this process. Safe to call twice. */
   stop?(): Promise<void>;
 }
 

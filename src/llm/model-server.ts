@@ -1,4 +1,4 @@
-/** What the adapters of model servers share: time limits of an answer, HTTP requests and their errors. */
+/** Common parts of the adapters of model servers: time limits of an answer, HTTP requests and their errors. */
 import { readAtMost } from '../lib/bounded-body.ts';
 import type { Clock } from '../lib/clock.ts';
 import { messageOf } from '../lib/unknown-value.ts';
@@ -8,7 +8,7 @@ import { LanguageModelError, type ModelEvent, type ModelRequest } from './langua
 export interface AnswerLimits {
   /** Until the first piece of an answer; a model that is still being loaded needs some seconds. */
   readonly firstMs: number;
-  /** Between two pieces. */
+  /** Time limit between two pieces. */
   readonly nextMs: number;
 }
 
@@ -48,7 +48,7 @@ export async function* watchedAnswer(
 export class AnswerWatch {
   readonly #options: WatchOptions;
   readonly #end = new AbortController();
-  /** For the request: aborted by the caller, by a limit, and by `close`. */
+  /** Signal for the request: aborted by the caller, by a limit, and by `close`. */
   readonly signal: AbortSignal;
   #cancel: () => void = () => undefined;
 
@@ -59,7 +59,7 @@ export class AnswerWatch {
   }
 
   /**
-   * A piece of the answer has come. What the connection still held when it was closed is not passed on.
+   * Call it for each piece of the answer: restarts the time limit. Pieces still buffered at an abort are not passed on.
    *
    * @throws the signal's reason when aborted.
    */
@@ -74,7 +74,7 @@ export class AnswerWatch {
     this.#end.abort(new Error('the answer is complete'));
   }
 
-  /** What to throw for an error of the request: the limit's own error, if that is what ended it. */
+  /** Error to throw for a failed request: the limit's own error, if the limit ended it. */
   explain(error: unknown): unknown {
     if (this.signal.aborted) return this.signal.reason;
     if (error instanceof LanguageModelError) return error;
@@ -110,7 +110,7 @@ const OF_REQUEST: ReadonlySet<number> = new Set([400, 413, 422]);
 const ERROR_BYTES_MAX = 300;
 
 /**
- * Asks a model server something, with the errors of connecting and refusing in words an operator can act on.
+ * Sends a request to a model server; errors of the connection and refusals are worded for the operator.
  *
  * @throws {LanguageModelError}
  * @throws the signal's reason when aborted.

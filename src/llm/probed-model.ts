@@ -27,7 +27,7 @@ interface Options {
   readonly log: Logger;
   /** Whether prompts are read ahead, which loads a model. */
   readonly mayWarm: boolean;
-  /** Told of a failure that is another than the one before. */
+  /** Called for a failure that differs from the one before. */
   readonly onFailure?: (failure: string) => void;
   /** Whether a probe is worth its work; always unless given. Without it the failure is forgotten. */
   readonly isWanted?: () => boolean;

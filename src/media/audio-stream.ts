@@ -1,4 +1,4 @@
-/** The port between a call and its sound: what is heard, what is said, and when. */
+/** The port between a call and its audio: received sound, playout, and their events. */
 import type { CodecName } from '../rtp/codecs.ts';
 import type { RemoteFigures } from '../rtp/reception.ts';
 import type { AgreedMedia } from '../rtp/sdp-answer.ts';
@@ -21,7 +21,7 @@ export interface RecordingFailure {
   readonly recordedMs: number;
 }
 
-/** What the media worker reports, per event and never per packet. Instants are `Clock.nowMs()`. */
+/** Reports of the media worker, per event and never per packet. Instants are `Clock.nowMs()`. */
 export type AudioEvent =
   /** The caller has been loud for `VOICE_FRAMES` frames in a row; `atMs` is the arrival of the first of them. */
   | { readonly kind: 'voice-started'; readonly atMs: number }
@@ -58,7 +58,7 @@ export interface AudioStats {
   readonly details?: StreamDetails | undefined;
 }
 
-/** What is kept of a call's packets and not counted over all calls. */
+/** Packet figures of one call that are not summed over all calls. */
 export interface StreamDetails {
   readonly codec: CodecName;
   /** Came when their place had been filled with silence already, or twice; counted as received too. */
@@ -71,7 +71,7 @@ export interface StreamDetails {
 
 /** Copies the sound that is really played to the caller, for listeners. */
 export interface SoundTap {
-  /** From now on, what is played goes into the ring as well. Safe to call twice: it is the same ring. */
+  /** Copies played sound into the ring from now on. Safe to call twice: it returns the same ring. */
   open(): ReceiveRing;
 
   /** Safe to call twice, and on a session that is closed. */
@@ -89,13 +89,13 @@ export interface AudioStream {
   /** Levels of both sides, while the live view is open; absent where they are not measured. */
   readonly meter?: LevelMeter | undefined;
 
-  /** For one who listens in and passes it on to all others; absent where the sound does not go by in its own time. */
+  /** Sound for one listener, who passes it on to all others; absent where the sound is not in real time. */
   readonly tap?: SoundTap | undefined;
 
   /** Adds a listener; every listener hears every event. Events that came before are not replayed. */
   onEvent(listener: (event: AudioEvent) => void): void;
 
-  /** Begins reply `generation`: drops what is left of older ones (reported as not complete). */
+  /** Begins reply `generation`: drops the rest of older ones (reported as not complete). */
   begin(generation: number): void;
 
   /** Adds PCM (8 kHz, mono) to the end of reply `generation`. Ignored when that reply is no longer the newest. */
@@ -110,7 +110,7 @@ export interface AudioStream {
   /** Plays on after `playout-paused`. */
   resume(generation: number): void;
 
-  /** How long the caller is loud before the worker pauses playout by itself; null: it does not. */
+  /** Sets how long the caller must be loud before the worker pauses playout itself; null: never. */
   setPauseAfter(voiceMs: number | null): void;
 
   /**
@@ -143,33 +143,33 @@ export interface MediaSession extends AudioStream {
   setRemote(agreed: AgreedMedia): void;
 
   /**
-   * Says that the far end is where signalling says. A session that was opened held sends nothing before that, or before the
-   * first packet that comes from there; other sessions send at once. Safe to call twice.
+   * Confirms that the far end is at its signalled address. A session that was opened held sends nothing before that, or
+   * before the first packet from that address; other sessions send at once. Safe to call twice.
    */
   confirm(): void;
 
   /** Whether the far end has sent a packet: the `media-arrived` event has gone out; it may precede a listener. */
   readonly hasArrived: boolean;
 
-  /** Plays `pcm` over and over wherever there is nothing else to say, or no longer. */
+  /** Plays `pcm` in a loop while nothing else is played; undefined ends it. */
   setBackground(pcm: Int16Array | undefined): void;
 
   /**
-   * Says what `other` hears from now on, its keys too, wherever the agent does not speak; or no longer.
+   * Sends the sound that `other` receives from now on, DTMF too, while the agent does not speak; undefined ends it.
    *
    * @throws {RangeError} when the two are not on one thread: one has to be opened near the other.
    */
   feedFrom(other: MediaSession | undefined): void;
 
   /**
-   * Lets this session, its agent and `other` hear one another from now on; or no longer. The agent hears both far ends, and
-   * so does what is kept of `heard`; the recording keeps the caller left, and what the caller hears right.
+   * Mixes this session, its agent and `other` from now on; undefined ends it. The agent, and the ring `heard`, receive both
+   * far ends; the recording has the caller left, and the sound sent to the caller right.
    *
    * @throws {RangeError} as `feedFrom`.
    */
   mixWith(other: MediaSession | undefined): void;
 
-  /** Starts a stereo WAV file: caller left, what the caller hears right. Failure is a `recording-failed` event. */
+  /** Starts a stereo WAV file: caller left, sound sent to the caller right. Failure is a `recording-failed` event. */
   record(path: string): void;
 
   /** Ends sound and recording; resolves when the recording is whole on disk. Safe to call twice. */

@@ -44,7 +44,7 @@ export class ReceiveRing {
   }
 
   /**
-   * Gives the memory to another call, with an empty ring; this ring reads nothing from now on, in all threads. Call it on the
+   * Hands the memory to another call as an empty ring; this ring reads as empty from now on, in all threads. Call it on the
    * newest holder's ring, after its last write.
    */
   renew(): ReceiveRing {
@@ -97,7 +97,7 @@ export class ReceiveRing {
   }
 
   /**
-   * Copies the audio from position `from` to the newest, as far as it is in the ring. @returns nothing once another call has
+   * Copies the audio from position `from` to the newest, as far as it is in the ring. @returns no samples once another call has
    * the memory.
    */
   read(from: number): Int16Array {
@@ -127,8 +127,8 @@ export class RingPool {
   readonly #resting: Resting[] = [];
 
   /**
-   * @returns an empty ring. A released ring rests for its own length first, so that the last words of its call are read;
-   * readers of the old ring read nothing of the new call.
+   * @returns an empty ring. A released ring rests for its own length first, so that the last words of its call can be read;
+   * readers of the old ring get no audio of the new call.
    */
   claim(nowMs: number): ReceiveRing {
     const [oldest] = this.#resting;

@@ -24,7 +24,7 @@ const MANIFEST_ENTRY = 'manifest.json';
 /** The manifest and the lock file are read into memory. */
 const LIST_BYTES_MAX = 4 * 1024 * 1024;
 
-/** Where an archive is unpacked before its files are checked, below MODELS_DIR. */
+/** Folder below MODELS_DIR in which an archive is unpacked before its files are checked. */
 const STAGING = '.unpacking';
 
 /** The same files give the same bytes on every machine. */
@@ -174,8 +174,8 @@ interface UnpackOptions {
  * Unpacks an archive into a staging folder, and moves each file to its place when its checksum is right.
  *
  * @returns the places of the unpacked files.
- * @throws {ModelsError} `wrong-content` before any file is in its place where the archive holds anything but files of the
- * manifest, and at the first file with a wrong checksum.
+ * @throws {ModelsError} `wrong-content` before any file is moved, when the archive holds files that are not in the
+ * manifest; and at the first file with a wrong checksum.
  */
 export async function unpackBundle(options: UnpackOptions): Promise<readonly string[]> {
   const { bundle, modelsDir, lock, clock, signal } = options;

@@ -153,7 +153,7 @@ async function attempt(job: FileJob, tools: DownloadTools): Promise<FileOutcome>
       tools.onNote(`${job.place}: the server sends it from the beginning`);
     }
     tools.onBytes(job, start);
-    // 416: nothing follows our bytes. They are the whole file, or not its beginning.
+    // 416: the server has no bytes after ours, which are the whole file or belong to another one.
     if (answer.statusCode !== 416) await append(answer.body, start, { job, tools });
     return await finish(job, tools, { isResumed: start > 0 });
   } finally {

@@ -80,7 +80,7 @@ export async function fetchModels(options: FetchOptions): Promise<{
   }
 }
 
-/** What became of one file of a model. */
+/** Result for one file of a model. */
 export interface FileResult {
   readonly file: PlannedFile;
   readonly outcome: FileOutcome | ModelsError;
@@ -211,7 +211,7 @@ export async function ollamaModels(options: OllamaServer): Promise<readonly stri
 }
 
 interface OllamaServer {
-  /** Such as `http://127.0.0.1:11434`. */
+  /** Base URL, such as `http://127.0.0.1:11434`. */
   readonly host: string;
   /** Its time limit between two chunks has to be longer than Ollama checks gigabytes in silence. */
   readonly dispatcher: Dispatcher;
@@ -221,12 +221,12 @@ interface OllamaServer {
 /** The model to pull, and the Ollama server that pulls it. */
 export interface PullOptions extends OllamaServer {
   readonly model: string;
-  /** Receives the bytes that are there, of those known so far. */
+  /** Receives the number of downloaded bytes, and of all bytes known so far. */
   onBytes(done: number, total: number): void;
 }
 
 /**
- * Has Ollama download a model, unless Ollama has it. Ollama checks what it downloads, and resumes.
+ * Makes Ollama download a model that it does not have. Ollama verifies and resumes downloads itself.
  *
  * @throws {ModelsError}
  */

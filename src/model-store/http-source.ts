@@ -8,7 +8,7 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
 /** A secret for one server. */
 export interface AccessToken {
-  /** Such as `https://huggingface.co`: sent there and to no other server, not after a redirect either. */
+  /** Origin, such as `https://huggingface.co`: no other server gets the token, not after a redirect either. */
   readonly origin: string;
   readonly token: string;
 }
@@ -69,7 +69,7 @@ export class HttpSource {
         ...headers,
         ...authorization,
         'user-agent': this.#userAgent,
-        // Checksums and lengths are those of the file itself.
+        // Checksums and lengths are those of the uncompressed file.
         'accept-encoding': 'identity',
       },
     });
@@ -88,7 +88,7 @@ function nextUrl(location: string, from: URL, first: URL): URL {
   );
 }
 
-/** Without the query of a signed address. */
+/** The URL without its query, which may hold a signature. */
 function shown(url: URL): string {
   return `${url.origin}${url.pathname}`;
 }
@@ -101,7 +101,7 @@ export function headerOf({ headers }: Dispatcher.ResponseData, name: string): st
 /** A failure that may be over at the next attempt. */
 export class ServerTrouble extends Error {
   override readonly name = 'ServerTrouble';
-  /** By `Retry-After`; null without it, and where it is a date. */
+  /** Wait by `Retry-After`; null without it, and where it is a date. */
   readonly retryAfterMs: number | null;
 
   constructor(

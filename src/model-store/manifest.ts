@@ -16,9 +16,9 @@ const shown = z.string().regex(/^\P{Cc}+$/u, 'expected text without control char
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/, 'expected 64 lower-case hexadecimal digits');
 
 const fileSchema = z.strictObject({
-  /** Below `base`. */
+  /** Path below `base`. */
   path: safePath,
-  /** Below the model's folder; the same as `path` unless given. */
+  /** Path below the model's folder; the same as `path` unless given. */
   as: safePath.optional(),
   /** Null when unknown. */
   bytes: z.number().int().positive().nullable(),
@@ -59,7 +59,7 @@ const filesModelSchema = z.strictObject({
   ...commonSchema,
   /** `gguf`: a language model for llama.cpp in a process of the server's own; `embedding`: search of documents by meaning. */
   kind: z.enum(['vad', 'stt', 'turn', 'tts', 'gguf', 'embedding']),
-  /** Below MODELS_DIR. */
+  /** Path below MODELS_DIR. */
   folder: safePath,
   revision: z.string().min(1),
   base: z
@@ -68,7 +68,7 @@ const filesModelSchema = z.strictObject({
       (text) => text.endsWith('/') && !/[?#@]/.test(text),
       'expected an address that ends in / and has no ?, # and @',
     ),
-  /** Of models that hear or speak. */
+  /** Sample rate of models that hear or speak. */
   sampleRateHz: z.number().int().positive().optional(),
   files: z.array(fileSchema).min(1),
   tensors: z.array(tensorSchema),
@@ -79,7 +79,7 @@ const ollamaModelSchema = z.strictObject({
   kind: z.literal('llm'),
   /** Its name in Ollama. */
   ollama: z.string().min(1),
-  /** By its page; Ollama knows and checks the true size. */
+  /** Size on its page; Ollama knows and checks the true size. */
   aboutBytes: z.number().positive(),
 });
 
@@ -157,7 +157,7 @@ export function modelsOf(
   });
 }
 
-/** Where a file lies below MODELS_DIR, with `/` between the parts; also its place on a mirror and in a bundle. */
+/** Path of a file below MODELS_DIR, with `/` between the parts; also its place on a mirror and in a bundle. */
 export function placeOf(model: FilesModel, file: ModelFile): string {
   return `${model.folder}/${file.as ?? file.path}`;
 }
@@ -204,7 +204,7 @@ export function usesOllama({ LLM }: ModelSettings): boolean {
 }
 
 /**
- * Of a profile's two language models the one that the server will use; a list with one kind stays as it is.
+ * Leaves, of a profile's two language models, the one that the server will use; a list with one kind stays as it is.
  *
  * @param hasOllama asked only with LLM=auto.
  */
@@ -225,7 +225,7 @@ export async function withOneLanguageModel(
 
 /** Settings that use a model once it is there. */
 export interface ModelSettings {
-  /** Language model servers, best first, with commas; `auto` takes what answers. */
+  /** Language model servers, comma-separated, best first; `auto` takes those that answer. */
   readonly LLM: string;
   readonly MODELS_DIR: string;
   readonly MODELS_PROFILE: ModelProfile;

@@ -18,14 +18,14 @@ export interface ExpectedSum {
 /** A file of a model, ready to be downloaded or checked. */
 export interface PlannedFile {
   readonly model: FilesModel;
-  /** Below MODELS_DIR, with `/`. */
+  /** Path below MODELS_DIR, with `/`. */
   readonly place: string;
   /** Path on the disk. */
   readonly file: string;
   readonly url: string;
-  /** Of the source, as the manifest pins it. */
+  /** Revision of the source, as the manifest pins it. */
   readonly revision: string;
-  /** By the manifest or the lock file; null when neither states a checksum. */
+  /** Checksum by the manifest or the lock file; null when neither states one. */
   readonly expected: ExpectedSum | null;
   /** Length by the manifest or the lock file; null when neither states it. */
   readonly bytes: number | null;

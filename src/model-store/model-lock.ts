@@ -16,7 +16,7 @@ const entrySchema = z.strictObject({
   bytes: z.number().int().nonnegative(),
   /** Source of the checksum: `manifest`, `bundle`, `nobody` (noted at the first download); `server` in older files. */
   trust: z.enum(['manifest', 'server', 'bundle', 'nobody']),
-  /** Of the manifest at that time; the entry does not count for another revision. */
+  /** Revision in the manifest at that time; the entry does not count for another revision. */
   revision: z.string(),
   url: z.string(),
   at: z.iso.datetime(),
@@ -27,7 +27,7 @@ const lockSchema = z.strictObject({
   files: z.record(z.string().refine(isSafePath), entrySchema),
 });
 
-/** What is known of one downloaded file. */
+/** Record of one downloaded file. */
 export type LockEntry = z.infer<typeof entrySchema>;
 
 /** The lock file of one folder of models: entries by place below MODELS_DIR. */

@@ -1,7 +1,7 @@
 /** Download progress: one line that changes on a terminal, a line every few seconds elsewhere. */
 import type { Clock } from '../lib/clock.ts';
 
-/** Where the command writes. */
+/** Output of the command. */
 export interface Screen {
   /** Whether lines can be overwritten. */
   readonly isTerminal: boolean;
@@ -16,12 +16,12 @@ export interface Screen {
 
 /** How far a download is. */
 export interface ProgressReport {
-  /** Of all files, those that were there included. */
+  /** Bytes done of all files, including files that were there. */
   readonly doneBytes: number;
   readonly totalBytes: number;
   /** Average since the start. */
   readonly bytesPerSecond: number;
-  /** Names of what is being downloaded. */
+  /** Names of the downloads under way. */
   readonly files: readonly string[];
 }
 
@@ -51,7 +51,7 @@ export class Progress {
     this.#clock = options.clock;
   }
 
-  /** @param bytes null when unknown. @param there already, which counts as done but not for the speed. */
+  /** @param bytes size; null when unknown. @param there bytes present before, which count as done but not for the speed. */
   add(name: string, bytes: number | null, there: number): void {
     this.#items.set(name, { bytes, done: there, isActive: false });
   }

@@ -1,4 +1,4 @@
-/** What every request of the dashboard must bring: an origin that is ours, a small JSON body, a session, its token. */
+/** Requirements on every request of the dashboard: an origin that is ours, a small JSON body, a session, its token. */
 import { parse } from 'hono/utils/cookie';
 import type { ZodType } from 'zod';
 import type { ApiContext, Guard } from '../api/api-env.ts';
@@ -17,7 +17,7 @@ const CSRF_HEADER = 'X-CSRF-Token';
 /** A password of 200 characters, each of them written as an escape, and some room. */
 const BODY_BYTES_MAX = 8 * 1024;
 
-/** Refuses what another page asks: browsers say whose page it is. */
+/** Refuses requests from pages of other origins, by the Origin header that browsers send. */
 export function sameOrigin(publicUrl: string): Guard {
   return ({ req }, next) => {
     const { host } = new URL(req.url);
@@ -44,7 +44,7 @@ export function isOurOrigin(
   return URL.canParse(origin) && new URL(origin).host === ours.host;
 }
 
-/** As long as the passwords take that are being checked when no more can wait. */
+/** Time that the password checks in progress take when no more can wait. */
 const RETRY_AFTER_SECONDS = 5;
 
 /** Says in a 503 when the password checks that wait now are over. */
@@ -59,7 +59,7 @@ export const dashboardBody = limitBody({
   message: 'expected 8 KiB at most',
 });
 
-/** Reads a JSON body. Demands its type: a form of another page can send anything but that. */
+/** Reads a JSON body. Demands the JSON content type, which a form of another page cannot send. */
 export function bodyOf<Body>(context: ApiContext, schema: ZodType<Body>): Body {
   if (!isJson(context)) throw unreadableBody('Content-Type', 'expected application/json');
   const result = schema.safeParse(parsedJson(context.get('bodyText')));
@@ -103,7 +103,7 @@ export async function changingSessionOf(
   return session;
 }
 
-/** Lets through what the user's role may do, and what needs no session. Sets `user`. */
+/** Lets requests pass that the user's role allows, or that need no session. Sets `user`. */
 export function requireRole(sessions: OperatorSessions): Guard {
   return async (context, next) => {
     if (!isForAnyone(context)) {

@@ -38,7 +38,7 @@ import {
   shownPassword,
 } from './sign-in.ts';
 
-/** None of it is in the OpenAPI document: it is no interface for customers. */
+/** Adds the routes of the dashboard. None is in the OpenAPI document: they are no interface for customers. */
 export function addDashboardRoutes(api: ApiApp, deps: ApiDeps, dashboard: Dashboard): void {
   const guards = [sameOrigin(deps.publicUrl), retrySoon, dashboardBody] as const;
   api.use('/dashboard/*', ...guards, requireRole(dashboard.sessions));
@@ -59,7 +59,7 @@ const keySchema = z.strictObject({ accountId: id, environment: z.enum(['live', '
 
 const phoneSchema = keySchema.extend({ agentId: id, draft: z.boolean().default(false) });
 
-/** What a session is, the keys that the page asks the API with, its end, and a new password. */
+/** Adds the routes of a session: its view, API keys for the page, its end, and a new password. */
 function addSessionRoutes(api: ApiApp, deps: ApiDeps, dashboard: Dashboard): void {
   const { sessions, keys } = dashboard;
 
@@ -170,7 +170,7 @@ const MANUAL_POLICY = {
 
 /** The manual loads from this server alone, its search too. */
 function addManualRoutes(api: ApiApp, files: BuiltFiles): void {
-  // Links of the pages are relative to the folder. The target too: a proxy may serve all of this under a path of its own.
+  // Links of the pages are relative to the folder. So is the redirect: a proxy may serve the dashboard under a path of its own.
   api.get('/manual', (context) => context.body(null, 308, { Location: 'manual/' }));
 
   api.get('/manual/*', (context) => {
@@ -243,7 +243,7 @@ export function addUserRoutes(api: ApiApp, deps: ApiDeps, dashboard: Dashboard):
   });
 }
 
-/** The secret is behind the `#`: browsers send it to no server, and proxies log none of it. */
+/** The secret is behind the `#`: browsers send that part to no server, so proxies do not log it. */
 function joinUrl(publicUrl: string, secret: string): string {
   return `${publicUrl}/#/join?token=${secret}`;
 }

@@ -78,7 +78,7 @@ class SetupLink {
     this.#random = options.random;
   }
 
-  /** Makes the link's token; the one before is good for nothing from now on. Only the hash is kept. */
+  /** Makes the link's token; the token before it becomes void. Only the hash is kept. */
   issue(): string {
     const token = newSecretText(this.#random);
     this.#known = {
@@ -88,7 +88,7 @@ class SetupLink {
     return token;
   }
 
-  /** Whether the token is that of the link, which is neither old nor used. */
+  /** Whether the token is the link's, not expired and not used. */
   isGood(token: string): boolean {
     const known = this.#known;
     if (known === undefined || this.#clock.nowMs() >= known.endsAtMs) return false;
@@ -101,7 +101,7 @@ class SetupLink {
   }
 }
 
-/** Clients cached; beyond, the one that tried longest ago is forgotten: what counts then is the count of all. */
+/** Clients cached. Beyond, the client with the oldest try is forgotten, and only the total count limits it. */
 const CLIENTS_MAX = 10_000;
 
 /** Clients that have signed in, cached until the server stops. */
@@ -129,9 +129,9 @@ export class LoginGuard {
   }
 
   /**
-   * Counts a try as wrong before anybody knows: tries that come together would all be free otherwise.
+   * Counts a try as wrong before its result is known: concurrent tries would all be free otherwise.
    *
-   * @returns takes the count back, when the try told nothing or was right.
+   * @returns takes the count back, when the try was right or had no result.
    */
   begin(client: string): () => void {
     const nowMs = this.#clock.nowMs();

@@ -28,9 +28,9 @@ import { hashOfText, newSecretText } from '../lib/secrets.ts';
 export interface OperatorSession {
   /** SHA-256 of its cookie. */
   readonly hash: string;
-  /** Shown by the page with everything that changes something; no other page can read it. */
+  /** Sent by the page with every request that changes data; pages of other origins cannot read it. */
   readonly csrfToken: string;
-  /** As they are now. */
+  /** The user's record as it is now. */
   readonly user: StoredUser;
 }
 
@@ -84,7 +84,7 @@ export class OperatorSessions {
     return { session: sessionOf(entry, user), cookie };
   }
 
-  /** A user who signs in again and again ends their own sessions, and those of others only where they have none. */
+  /** Ends the user's own oldest session, or the oldest of all when the user has none. */
   #makeRoomFor({ id }: StoredUser): void {
     const entries = [...this.#entries.values()];
     const oldest = entries.find(({ userId }) => userId === id) ?? entries[0];
@@ -122,7 +122,7 @@ export class OperatorSessions {
     this.#entries.delete(hash);
   }
 
-  /** Goes on after the user has changed their own password; all other sessions of the user have ended by their stamp. */
+  /** Keeps the session after the user has changed their own password; the new stamp ends all others of the user. */
   moveTo(hash: string, { stamp }: Pick<StoredUser, 'stamp'>): void {
     const entry = this.#entries.get(hash);
     if (entry !== undefined) entry.stamp = stamp;
@@ -158,7 +158,7 @@ interface SessionKeysOptions {
 /** API keys of sessions: short-lived, never stored. */
 export class SessionKeys implements OperatorKeys {
   readonly #options: SessionKeysOptions;
-  /** By the key's hash, oldest first. */
+  /** Keys by hash, oldest first. */
   readonly #byHash = new Map<string, KeyEntry>();
   readonly #byId = new Map<string, KeyEntry>();
 
@@ -166,7 +166,7 @@ export class SessionKeys implements OperatorKeys {
     this.#options = options;
   }
 
-  /** Makes a key that may do what the user's role may. @returns its text, shown this once, and when it dies. */
+  /** Makes a key with the permissions of the user's role. @returns its text, shown this once, and its expiry. */
   make(
     sessionHash: string,
     scope: { readonly accountId: string; readonly environment: Environment },
@@ -203,7 +203,7 @@ export class SessionKeys implements OperatorKeys {
     return clock.nowMs() < endsAtMs ? userOf(sessionHash) : undefined;
   }
 
-  /** Forgets what is too old, and makes room for one more of the session. */
+  /** Forgets expired keys, and makes room for one more key of the session. */
   #tidy(sessionHash: string): void {
     const nowMs = this.#options.clock.nowMs();
     for (const entry of [...this.#byHash.values()]) {
@@ -223,7 +223,7 @@ export class SessionKeys implements OperatorKeys {
 /** More tickets than an operator needs in a minute; beyond that the oldest expires. */
 const TICKETS_MAX = 100;
 
-/** What a ticket stands for. */
+/** Caller and session of a ticket. */
 export interface PhoneTicket extends BrowserCaller {
   /** Session of the operator that requested it. */
   readonly sessionHash: string;
@@ -233,7 +233,7 @@ export interface PhoneTicket extends BrowserCaller {
 export class PhoneTickets {
   readonly #clock: Clock;
   readonly #random: RandomBytes;
-  /** By the hash of the ticket, oldest first. */
+  /** Tickets by hash, oldest first. */
   readonly #entries = new BoundedMap<string, PhoneTicket & { readonly endsAtMs: number }>(
     TICKETS_MAX,
   );

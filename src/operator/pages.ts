@@ -70,7 +70,7 @@ export class BuiltFiles {
 
   /**
    * @param name path in the folder, with slashes: `reference/settings.html`.
-   * @returns undefined for what the newest build did not make.
+   * @returns undefined for files that the newest build did not make.
    */
   file(name: string): PageFile | undefined {
     this.#refresh();
@@ -143,7 +143,7 @@ const PAGE_HEADERS = {
   Vary: 'Accept-Encoding',
 };
 
-/** The page names its assets by a hash of what is in them. */
+/** Asset names contain a hash of the content. */
 const FOREVER = 'public, max-age=31536000, immutable';
 
 /** Adds the files of the dashboard and of `/docs`. */
@@ -183,7 +183,7 @@ function addPage(
   });
 }
 
-/** Answers 404 with a page that says how to build what is missing. */
+/** Answers 404 with a page that says how to build the missing pages. */
 export function sendNotBuilt(
   context: ApiContext,
   { title, policy }: { readonly title: string; readonly policy: Policy },
@@ -210,7 +210,7 @@ function headersWith(policy: Policy): Record<string, string> {
   return { ...PAGE_HEADERS, 'Content-Security-Policy': directives.join('; ') };
 }
 
-/** Sends a built file: packed where the client reads that, 304 where it has it. */
+/** Sends a built file: compressed where the client accepts it, 304 where the client has it cached. */
 export function sendPage(
   context: ApiContext,
   file: PageFile,

@@ -37,7 +37,7 @@ export class PasswordHasher {
   #waiting = 0;
   #decoy: PasswordRecord | undefined;
 
-  /** @param options.costLog2 Binary logarithm of scrypt's N; less than the usual only where nothing is at stake. */
+  /** @param options.costLog2 Binary logarithm of scrypt's N; below the default only without real passwords. */
   constructor(options: { readonly random: RandomBytes; readonly costLog2?: number }) {
     this.#random = options.random;
     this.#costLog2 = options.costLog2 ?? COST_LOG2;
@@ -97,7 +97,7 @@ function hashOf(password: string, work: Work): Promise<Buffer> {
     cost,
     blockSize: work.blockSize,
     parallelization: work.parallelism,
-    // What scrypt needs, 128 × N × r octets, and as much to spare.
+    // Twice the memory that scrypt needs, 128 × N × r octets.
     maxmem: 2 * 128 * cost * work.blockSize,
   });
 }

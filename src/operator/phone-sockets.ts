@@ -131,7 +131,7 @@ export class PhoneSockets implements Upgrades {
   }
 }
 
-/** Only its path and query are read. */
+/** URL of a request; only its path and query are read. */
 function urlOf(request: IncomingMessage): URL {
   const path = request.url ?? '';
   return URL.canParse(path, 'http://localhost')
@@ -182,7 +182,7 @@ export class PhoneSocket implements MessageSocket {
     webSocket.on('pong', () => {
       this.#missed = 0;
     });
-    // Such as a message that is too long: ws closes by itself, and 'close' follows.
+    // Errors such as an overlong message: ws closes the socket itself, and emits `close`.
     webSocket.on('error', () => undefined);
     webSocket.once('close', () => {
       onClosed();
@@ -244,7 +244,7 @@ function bufferOf(data: RawData): Buffer {
   return Buffer.isBuffer(data) ? data : Buffer.from(data);
 }
 
-/** An IPv4 address in IPv6's clothes counts as IPv4. */
+/** An IPv4-mapped IPv6 address counts as IPv4. */
 function endOf(address = '', port = 0): SocketEnd {
   return { address: address.replace(/^::ffff:(?=\d+\.)/i, ''), port };
 }

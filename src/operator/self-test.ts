@@ -5,11 +5,11 @@ import { fileURLToPath } from 'node:url';
 import type { Clock } from '../lib/clock.ts';
 import { setLowPriority } from '../lib/process/child-supervisor.ts';
 
-/** What a run came to. */
+/** Result of a run. */
 interface SelfTestOutcome {
   /** No engine failed. */
   readonly isPassed: boolean;
-  /** For people, without private data; what went wrong where there is no report. */
+  /** Report for people, without private data; the failure where there is no report. */
   readonly report: string;
 }
 
@@ -19,7 +19,7 @@ export type RunSelfTest = (signal: AbortSignal) => Promise<SelfTestOutcome>;
 interface SelfTestState {
   readonly state: 'never' | 'running' | 'passed' | 'failed';
   readonly startedAt: Date | null;
-  /** Of the newest run that has ended. */
+  /** Report of the newest run that has ended. */
   readonly report: string | null;
 }
 
@@ -58,7 +58,7 @@ export class SelfTestRun {
 
 const ADMIN = fileURLToPath(new URL('../cli/admin.ts', import.meta.url));
 
-/** The command ends by itself after two or three minutes; a process that needs this long hangs. */
+/** The command takes two or three minutes; a process that runs this long hangs. */
 const RUN_MS_MAX = 15 * 60_000;
 
 const OUTPUT_CHARACTERS_MAX = 100_000;

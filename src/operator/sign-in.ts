@@ -25,13 +25,13 @@ import type { Dashboard } from './dashboard.ts';
 import { bodyOf, COOKIE, cookieOf } from './dashboard-requests.ts';
 import type { OperatorSession } from './operator-sessions.ts';
 
-/** What the routes of sign-in and session share. */
+/** Parts that the routes of sign-in and session share. */
 interface SignInParts {
   readonly dashboard: Dashboard;
   readonly deps: ApiDeps;
 }
 
-/** What is shown as a password may be anything; only one that is set must keep the rules. */
+/** A password to be checked: any text. Only a new one must keep the rules. */
 export const shownPassword = z.string().max(PASSWORD_CHARS_MAX);
 
 /** A password that a user chooses. */
@@ -48,7 +48,7 @@ export async function isPasswordOf(
   parts: SignInParts,
   shown: {
     readonly user: StoredUser | undefined;
-    /** As it was typed, where there is no such user. */
+    /** Name as it was typed, where there is no such user. */
     readonly name: string;
     readonly password: string;
   },
@@ -66,9 +66,9 @@ export async function isPasswordOf(
 }
 
 /**
- * Runs a check that a guesser may try: held back after too many that failed, and counted.
+ * Runs a check of a guessable secret: counts wrong tries, and refuses after too many.
  *
- * @param guess.subject what is guessed: a user's own sign-in must not forgive guesses at another's password.
+ * @param guess.subject the secret that is guessed: a user's own sign-in must not forgive guesses at another's password.
  * @returns what the check found; false counts as a wrong try, an error does not.
  * @throws {ServiceError} RATE_LIMITED, and errors of the check.
  */
@@ -102,7 +102,7 @@ function refuseTooManyTries(context: ApiContext, waitMs: number): void {
   );
 }
 
-/** What wrong tries of a request count for: its client address and what it guesses. */
+/** Key that wrong tries are counted by: the client address and what is guessed. */
 function guessedBy(
   context: ApiContext,
   { deps }: Pick<SignInParts, 'deps'>,
@@ -111,7 +111,7 @@ function guessedBy(
   return `${clientOf(clientAddress(context, deps.isTrustedProxy))} ${subject}`;
 }
 
-/** Opens a session in the place of the one that the browser had. */
+/** Opens a session; it replaces the browser's former one. */
 async function welcome(
   context: ApiContext,
   { dashboard, deps }: SignInParts,
@@ -144,7 +144,7 @@ export function cookieFor(value: string, publicUrl: string, maxAgeSeconds: numbe
   return serialize(COOKIE, value, options);
 }
 
-/** What the page learns of its session. */
+/** View of a session for the page. */
 export async function sessionView({ csrfToken, user }: OperatorSession, { accounts }: ApiDeps) {
   const known = (await accounts.list()).map(({ id, name, plan }) => ({ id, name, plan }));
   const { id, name, role } = user;

@@ -5,9 +5,9 @@ import type { OfferedCodec } from './sdp.ts';
 export type CodecName = 'PCMU' | 'PCMA' | 'G722' | 'opus';
 
 interface Codec {
-  /** In our offers; an answer repeats that of its offer. @see RFC 3551 section 6 */
+  /** In our offers; an answer repeats its offer's. @see RFC 3551 section 6 */
   readonly payloadType: number;
-  /** Of RTP timestamps. That of G.722 is 8000, although it has 16,000 samples a second. @see RFC 3551 section 4.5.2 */
+  /** Rate of RTP timestamps. That of G.722 is 8000, although it has 16,000 samples a second. @see RFC 3551 section 4.5.2 */
   readonly clockRateHz: number;
   /** Encoding of a=rtpmap. */
   readonly encoding: string;
@@ -49,14 +49,14 @@ export function codecOf({ name, clockRateHz }: OfferedCodec): CodecName | undefi
   return ours !== undefined && CODECS[ours].clockRateHz === clockRateHz ? ours : undefined;
 }
 
-/** Whether one packet can be turned into that of the other codec by table, byte for byte. */
+/** Whether the codec is G.711: a table turns packets of one law into the other, byte for byte. */
 export function isG711(codec: CodecName | undefined): codec is 'PCMU' | 'PCMA' {
   return codec === 'PCMU' || codec === 'PCMA';
 }
 
 /**
- * The allowed codecs of an offer, the best first: G.711, G.722 and Opus in the order of `allowed`, the two laws of G.711,
- * which cost and sound the same, in that of the offer.
+ * The allowed codecs of an offer, the best first: G.711, G.722 and Opus in the order of `allowed`; the two laws of G.711,
+ * which cost and sound the same, in the offer's order.
  */
 export function preferred(
   offered: readonly OfferedCodec[],
@@ -69,7 +69,7 @@ export function preferred(
   return allowedOf(offered, allowed).toSorted((one, other) => rank(one) - rank(other));
 }
 
-/** The allowed codecs of a description, in its order: the first of an answer is what the far end sends. */
+/** The allowed codecs of a description, in its order: the far end sends the first codec of an answer. */
 export function allowedOf(
   offered: readonly OfferedCodec[],
   allowed: readonly CodecName[],
@@ -77,7 +77,7 @@ export function allowedOf(
   return offered.filter((codec) => allowed.some((name) => name === codecOf(codec)));
 }
 
-/** What the far end asks of the Opus that is sent to it. */
+/** Settings that the far end asks for in the Opus that is sent to it. */
 export interface OpusSettings {
   readonly bitRate: number;
   /** Whether packets repeat their predecessors (in-band FEC), which the far end can use. */

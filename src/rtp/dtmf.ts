@@ -10,7 +10,7 @@ export interface PressedDigit {
 interface Press {
   readonly ssrc: number;
   readonly event: number;
-  /** Of the newest segment. */
+  /** RTP timestamp of the newest segment. */
   timestamp: number;
   /** Length of the segments before it; a press of more than 65,535 samples has several. RFC 4733, 2.5.1.3. */
   earlierSamples: number;

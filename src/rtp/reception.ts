@@ -3,7 +3,7 @@ import { type RtpPacket, sequenceDistance } from './packet.ts';
 import { DROPOUT_MAX, MISORDER_MAX } from './reorder-buffer.ts';
 import { ntpMiddleOf, type ReportBlock } from './rtcp.ts';
 
-/** Of RTP timestamps where nothing else is agreed. */
+/** Rate of RTP timestamps where nothing else is agreed. */
 const USUAL_SAMPLES_PER_MS = 8;
 /** A longer way of a packet than the one before had is a restarted timestamp, not jitter. */
 const LEAP_MS = 1000;

@@ -76,7 +76,7 @@ export function parseRtcp(datagram: Uint8Array): ReceivedRtcp {
 interface Part {
   readonly type: number;
   readonly count: number;
-  /** Without the four bytes that all parts begin with. */
+  /** Contents without the four bytes that all parts begin with. */
   readonly body: DataView;
 }
 

@@ -23,7 +23,7 @@ export interface LocalMedia {
   readonly version: number;
   /** Our a=crypto lines; absent for plain RTP. */
   readonly cryptoLines?: readonly string[] | undefined;
-  /** Protocol of an offer; RTP/AVP when not given. An answer has that of its offer. */
+  /** Protocol of an offer; RTP/AVP when not given. An answer repeats its offer's. */
   readonly protocol?: 'RTP/AVP' | 'RTP/SAVP';
 }
 
@@ -36,7 +36,7 @@ export interface AgreedMedia {
   readonly isRtcpMuxed: boolean;
   readonly codec: CodecName;
   readonly payloadType: number;
-  /** Of packets to the far end; given for Opus. */
+  /** Settings of Opus packets to the far end; given for Opus. */
   readonly opus?: OpusSettings;
   readonly telephoneEventPayloadType?: number;
   /** Clock of telephone-event; 8000 when absent. */

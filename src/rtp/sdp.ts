@@ -42,7 +42,7 @@ export interface SessionDescription {
   /** IPv4. */
   readonly address: string;
   readonly port: number;
-  /** Of the a-line `rtcp`. */
+  /** Port of the a-line `rtcp`. */
   readonly rtcpPort?: number;
   readonly isRtcpMuxed: boolean;
   /** Voice codecs, best first, without telephone-event and comfort noise. */

@@ -7,7 +7,7 @@ export interface Source {
   readonly port: number;
 }
 
-/** As Node's `BlockList`. */
+/** Address set with the interface of Node's `BlockList`. */
 export interface AddressSet {
   check(address: string, family: 'ipv4'): boolean;
 }
@@ -64,8 +64,8 @@ export class SourceLock {
   }
 
   /**
-   * Whether `accept` may accept packets of that source now, or count them as its proof. Asked before what costs more, such
-   * as their authentication; changes nothing.
+   * Whether `accept` may now accept packets of that source, or count them as its proof. Call it before costly work, such as
+   * their authentication; it changes no state.
    */
   mayHear(source: Source, nowMs: number): boolean {
     const locked = this.#locked;

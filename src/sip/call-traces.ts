@@ -22,7 +22,7 @@ const FORGET_MS = {
   answered: 18_000_000,
 } as const;
 
-/** Between two looks at what can be forgotten. */
+/** Interval between two sweeps of traces that can be forgotten. */
 const SWEEP_MS = 30_000;
 
 /** Holds the octets of the messages. Only an INVITE starts a trace. */
@@ -112,7 +112,7 @@ export class CallTraces implements MessageTrace {
     if (nowMs - this.#sweptAtMs >= SWEEP_MS) this.#sweep(nowMs);
   }
 
-  /** Runs when messages arrive: without messages nothing grows. */
+  /** Runs only when messages arrive: without messages no trace grows. */
   #sweep(nowMs: number): void {
     this.#sweptAtMs = nowMs;
     for (const [callId, trace] of [...this.#unanswered, ...this.#answered]) {
@@ -147,7 +147,7 @@ export const MESSAGE_BYTES_KEPT = 16 * 1024;
 
 /** A message of a trace, with its time, direction and addresses. */
 export interface TracedMessage {
-  /** Of the clock that never goes back. */
+  /** Instant of the clock that never goes back. */
   readonly atMs: number;
   readonly isIncoming: boolean;
   readonly protocol: Protocol;
@@ -164,7 +164,7 @@ export class CallTrace {
   readonly #last: TracedMessage[] = [];
   #firstBytes = 0;
   #lastBytes = 0;
-  /** Whether something is missing. */
+  /** Whether the trace is incomplete. */
   isTruncated = false;
   /** Whether an INVITE was answered with 2xx. */
   isAnswered = false;

@@ -84,8 +84,8 @@ export class ClientInvite extends EventEmitter<ClientInviteEvents> {
   }
 
   /**
-   * Cancels at once after a provisional response, otherwise at the first one; until then the INVITE is sent no more:
-   * neither again, nor to another server, nor with credentials. A 2xx that crosses the CANCEL gets ACK
+   * Sends CANCEL at once after a provisional response, otherwise at the first one. Until then the INVITE is not sent
+   * again: not as a retransmission, not to another server, not with credentials. A 2xx that crosses the CANCEL gets ACK
    * and BYE and counts as 487 with `acknowledge: 'automatic'`; with `manual` it emits `accepted`, and the application
    * hangs up.
    */
@@ -198,7 +198,7 @@ const FORKS_MAX = 16;
 /** Dialogs of one outgoing INVITE, which proxies may fork to several peers. RFC 3261, 13.2.2.4. */
 export class ClientForks {
   readonly #options: ClientForksOptions;
-  /** By the peer's tag. */
+  /** Dialogs by the peer's tag. */
   readonly #forks = new Map<string, Dialog>();
   /** RSeq of the newest reliable provisional response of each. */
   readonly #reliable = new Map<string, number>();

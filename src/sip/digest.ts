@@ -181,10 +181,10 @@ interface DigestChallenge {
   readonly nonce: string;
   readonly opaque: string | undefined;
 
-  /** As written by the challenger, for the answer; undefined without one (MD5 then). */
+  /** Name as written by the challenger, for the answer; undefined without one (MD5 then). */
   readonly algorithm: string | undefined;
 
-  /** What `node:crypto` calls the hash. */
+  /** Name of the hash in `node:crypto`. */
   readonly hash: 'sha512-256' | 'sha256' | 'md5';
 
   /** Whether the hash of the password is bound to the nonces (`-sess`). */

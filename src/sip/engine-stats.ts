@@ -6,13 +6,13 @@ import type { SipMessage } from './message/message.ts';
 import { SipError } from './message/status.ts';
 import type { Flow } from './transport/flow.ts';
 
-/** Reasons for dropping a message, each with its count at the start. What was received gets no response. */
+/** Reasons for dropping a message, each with its count at the start. A message dropped on receipt gets no response. */
 const NONE_DROPPED = {
   /** Not SIP, or broken beyond an answer. */
   unreadable: 0,
   /** Response without a client transaction. */
   'stray-response': 0,
-  /** An ACK that belongs to nothing. */
+  /** An ACK that matches no transaction and no dialog. */
   'stray-ack': 0,
   /** The screen turned its source away. */
   screened: 0,
@@ -80,7 +80,7 @@ export class EngineStats {
     if (status !== undefined) count(this.counts.responsesOut, status);
   }
 
-  /** Notes a message that could be read, before anything is done with it. */
+  /** Notes a parsed message, before it is handled. */
   read(message: SipMessage, flow: Flow): void {
     this.#trace?.received(message, flow);
     if (!message.isRequest) count(this.counts.responsesIn, message.status);
@@ -107,7 +107,7 @@ export class EngineStats {
   }
 }
 
-/** Sends one message, counted; false when the flow takes nothing. */
+/** Sends one message, counted; false when the flow cannot send it. */
 export function sendCounted(
   stats: EngineStats,
   flow: Flow,

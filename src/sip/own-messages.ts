@@ -71,7 +71,7 @@ export function addCapabilities(message: SipMessage): void {
   message.add('allow', ALLOW).add('supported', SUPPORTED);
 }
 
-/** Headers that the engine answers for: an application that sets them means something else. */
+/** Headers that only the engine writes: an application may not set them. */
 const ENGINE_HEADERS = new Set(['via', 'call-id', 'cseq', 'content-length', 'from', 'to']);
 
 const NAME = /^[A-Za-z0-9\-.!%*_+`'~]+$/;
@@ -138,7 +138,7 @@ interface ResponseOptions {
 const WITH_CONTACT = new Set(['INVITE', 'UPDATE', 'REFER', 'NOTIFY', 'SUBSCRIBE']);
 const ABILITIES_IN_RESPONSE_TO = new Set(['INVITE', 'UPDATE', 'OPTIONS']);
 
-/** @throws {TypeError} when the parts hold what no message may. */
+/** @throws {TypeError} when a part is not allowed in a message. */
 export function newResponse(options: ResponseOptions): SipMessage {
   const { request, status, parts, flow, product } = options;
   const response = makeResponse(request, status, parts.reason, options.tag);
@@ -198,7 +198,7 @@ export class Tokens {
 /** Values by header name; several values become several lines. */
 export type HeaderValues = Readonly<Record<string, string | readonly string[]>>;
 
-/** What may be added to any message. The user agent writes Content-Length, and refuses CR and LF in values. */
+/** Parts that may be added to any message. The user agent writes Content-Length, and refuses CR and LF in values. */
 export interface MessageParts {
   readonly headers?: HeaderValues;
   readonly body?: string | Buffer;
@@ -244,7 +244,7 @@ export interface OutgoingInvite
    * only retransmits it.
    */
   readonly acknowledge?: 'automatic' | 'manual';
-  /** Cancels by itself after ringing that long; default 180,000. */
+  /** Cancels the call after ringing for this long; default 180,000. */
   readonly ringTimeoutMs?: number;
 }
 
@@ -264,7 +264,7 @@ export interface ServerRequest {
    * Answers. A second final response is ignored.
    *
    * @returns the response as sent.
-   * @throws {TypeError} when the parts hold what no message may, such as CR or LF in a header.
+   * @throws {TypeError} when a part is not allowed in a message, such as CR or LF in a header.
    */
   respond(status: number, parts?: ResponseParts): SipMessage;
 }

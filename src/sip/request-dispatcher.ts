@@ -16,7 +16,7 @@ const LATER = { headers: { 'Retry-After': String(RETRY_AFTER_SECONDS) } };
 interface RequestDispatcherOptions {
   readonly context: EngineContext;
   readonly dialogs: DialogTable;
-  /** Both return whether a listener took it. */
+  /** Returns whether a listener took it, as does `onRequest`. */
   readonly onInvite: (invite: ServerInvite) => boolean;
   readonly onRequest: (request: ServerRequest) => boolean;
 }

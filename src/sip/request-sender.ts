@@ -43,8 +43,8 @@ export interface SendOptions extends Way {
   /** Leaves Contact out. */
   readonly withoutContact?: boolean | undefined;
   /**
-   * Aborted: the request is not sent again, neither as a retransmission, nor to another target, nor in answer to a
-   * challenge. Responses to what has been sent still arrive.
+   * When aborted, the request is not sent again, neither as a retransmission, nor to another target, nor in answer to a
+   * challenge. Responses to sent requests still arrive.
    */
   readonly unwanted?: AbortSignal | undefined;
   readonly onSent?: ((request: SipMessage, flow: Flow) => void) | undefined;
@@ -56,9 +56,9 @@ export interface SendOptions extends Way {
 /** Final response, with the request as last sent. */
 export interface Reply {
   readonly response: SipMessage;
-  /** As last sent. */
+  /** Request as last sent. */
   readonly request: SipMessage;
-  /** Null when nothing could be sent. */
+  /** Null when the request could not be sent. */
   readonly flow: Flow | null;
   /** True when the response was made here, for want of one from a peer. */
   readonly isLocal: boolean;

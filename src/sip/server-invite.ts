@@ -103,7 +103,7 @@ export class ServerInvite extends EventEmitter<ServerInviteEvents> {
    *
    * @throws {RangeError} for another status, or when 16 reliable ones wait already.
    * @throws {SipError} 487 when the call is no longer ringing.
-   * @throws {TypeError} when the parts hold what no message may.
+   * @throws {TypeError} when a part is not allowed in a message.
    */
   progress(status: number, parts: ProgressParts = {}): SentProgress {
     this.#demandRinging();
@@ -159,7 +159,7 @@ export class ServerInvite extends EventEmitter<ServerInviteEvents> {
    *
    * @returns the response as sent; null when the call is no longer ringing.
    * @throws {RangeError} for another status.
-   * @throws {TypeError} when the parts hold what no message may.
+   * @throws {TypeError} when a part is not allowed in a message.
    */
   reject(status: number, parts: ResponseParts = {}): SipMessage | null {
     if (this.#state !== 'ringing') return null;
@@ -208,7 +208,7 @@ export class ServerInvite extends EventEmitter<ServerInviteEvents> {
     return dialog.provisionals;
   }
 
-  /** Without PRACK the caller does not receive our responses. RFC 3262, 3. */
+  /** Ends a call without PRACK: the caller does not receive our responses. RFC 3262, 3. */
   #unconfirmed(): void {
     if (this.#state === 'ringing') this.reject(504);
     else if (this.#transaction.lastStatus < 200) {

@@ -31,7 +31,7 @@ export interface StrangerGuard {
 
 /** Options of `UserAgent`; all but the listening addresses have defaults. */
 export interface UserAgentOptions {
-  /** Of each protocol the first one is what requests are sent from. */
+  /** Listening addresses; requests are sent from the first one of each protocol. */
   readonly listen: readonly ListenOptions[];
   /** Default: the listening address; for a wildcard, the source address of packets to the far end. */
   readonly addressFor?: AddressFor;

@@ -141,7 +141,7 @@ export class UserAgent extends EventEmitter<UserAgentEvents> {
   }
 
   /**
-   * Closes everything and settles every promise. Safe to call twice.
+   * Closes all transports and settles all promises. Safe to call twice.
    *
    * Sends no BYE: hang up calls first.
    */
@@ -173,7 +173,7 @@ export class UserAgent extends EventEmitter<UserAgentEvents> {
    * made here, a peer out of reach a 503. The flow of a REGISTER that is answered with 2xx is kept alive until it expires.
    *
    * @throws {SipError} 400 when From is no address.
-   * @throws {TypeError} when the parts hold what no message may; INVITE goes by {@link invite}.
+   * @throws {TypeError} when a part is not allowed in a message; INVITE goes by {@link invite}.
    */
   async request(options: OutgoingRequest): Promise<SipMessage> {
     if (options.method === 'INVITE') throw new TypeError('Cannot request INVITE: use invite()');
@@ -187,10 +187,10 @@ export class UserAgent extends EventEmitter<UserAgentEvents> {
   }
 
   /**
-   * Calls.
+   * Places a call by INVITE.
    *
    * @throws {SipError} 400 when From is no address.
-   * @throws {TypeError} when the parts hold what no message may.
+   * @throws {TypeError} when a part is not allowed in a message.
    */
   invite(options: OutgoingInvite): ClientInvite {
     const request = this.#newRequest({ ...options, method: 'INVITE' });

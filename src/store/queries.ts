@@ -1,4 +1,4 @@
-/** The port by which stores reach their database: queries of Kysely's builder, and transactions; and what many queries share. */
+/** The port by which stores reach their database: queries of Kysely's builder, and transactions; with helpers for queries. */
 
 import {
   type Compilable,

@@ -68,7 +68,7 @@ export class SqliteAgentStore implements AgentStore {
         .selectFrom('calls')
         .select('id')
         .where('agent_id', '=', agentId)
-        // As the index `calls_unfinished` has it.
+        // The same condition as in the index `calls_unfinished`.
         .where(sql<boolean>`status in ('queued', 'ringing', 'in_progress')`);
       if ((await transaction.get(liveCall.limit(1))) !== undefined) {
         throw new ServiceError('CONFLICT', 'Cannot delete the agent: it has a live call');

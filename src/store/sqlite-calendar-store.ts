@@ -55,7 +55,7 @@ async function deleteAppointments(
   await transaction.run(build.deleteFrom('appointments').where('id', 'in', appointments));
 }
 
-/** Bound of what is read at one time; two weeks of five-minute slots. */
+/** Most rows read at a time; two weeks of five-minute slots. */
 const READ_MAX = 5000;
 
 /** Keeps appointments in SQLite. */
@@ -122,7 +122,7 @@ export class SqliteAppointmentStore implements AppointmentStore {
     const rows = build
       .selectFrom('appointments')
       .selectAll()
-      // As the index `appointments_unsynced` has it.
+      // The same condition as in the index `appointments_unsynced`.
       .where('is_synced', '=', sql.lit(0))
       .where('updated_at', '<', query.before.getTime())
       .where('starts_at', '>', query.now.getTime())

@@ -79,7 +79,7 @@ export class SqliteCampaignStore implements CampaignStore {
   }
 
   async running(): Promise<readonly Campaign[]> {
-    // As the index `campaigns_running` has it.
+    // The same condition as in the index `campaigns_running`.
     const query = build.selectFrom('campaigns').selectAll();
     const running = query.where('status', '=', sql.lit('running')).orderBy('id');
     return (await this.#database.all(running)).map((row) => recordOf<Campaign>(row));
@@ -104,7 +104,7 @@ export class SqliteCampaignStore implements CampaignStore {
 
   async isAnyCalling(): Promise<boolean> {
     const query = build.selectFrom('campaign_contacts').select('position').limit(1);
-    // As the index `campaign_contacts_calling` has it.
+    // The same condition as in the index `campaign_contacts_calling`.
     const calling = query.where('state', '=', sql.lit('calling'));
     return (await this.#database.get(calling)) !== undefined;
   }
@@ -151,7 +151,7 @@ export class SqliteCampaignStore implements CampaignStore {
       .leftJoin('calls', 'calls.id', 'campaign_contacts.call_id')
       .selectAll('campaign_contacts')
       .select(['calls.status', 'calls.end_reason as why', 'calls.failure_reason as failure'])
-      // As the index `campaign_contacts_calling` has it.
+      // The same condition as in the index `campaign_contacts_calling`.
       .where('state', '=', sql.lit('calling'))
       .where(sql<boolean>`(calls.status is null or calls.status in ('completed', 'failed'))`)
       .limit(limit);
@@ -202,7 +202,7 @@ export class SqliteCampaignStore implements CampaignStore {
   }
 }
 
-/** The list as one value: with values of their own, 10,000 contacts would hold the conversations' thread several times as long. */
+/** Binds the list as one value: with a value each, 10,000 contacts would block the conversations' thread several times as long. */
 function insertAll(
   { id, createdAt, notBeforeAt }: Campaign,
   list: readonly NewContact[],

@@ -96,7 +96,7 @@ export class SqliteSmsMessageStore implements SmsMessageStore {
   }
 
   async accepted(): Promise<readonly SmsMessage[]> {
-    // As the index `sms_messages_accepted` has it.
+    // The same condition as in the index `sms_messages_accepted`.
     const query = build.selectFrom('sms_messages').selectAll();
     const rows = await this.#database.all(query.where('status', '=', sql.lit('accepted')));
     return rows.map((row) => recordOf<SmsMessage>(row));

@@ -10,7 +10,7 @@ import { type RowOf, recordOf, rowOf } from './sqlite/rows.ts';
 import { build } from './sqlite/schema.ts';
 import { opened, sealed } from './sqlite/sealed-columns.ts';
 
-/** As many as the trunk file may have. */
+/** Most trunks, as in the trunk file. */
 const TRUNKS_MAX = 1000;
 
 /** Keeps trunks in SQLite. */

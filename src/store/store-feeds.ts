@@ -1,4 +1,4 @@
-/** What stores announce: notifiers of committed changes, and the live feed, which passes changes of calls to watchers. */
+/** Announcements of stores: notifiers of committed changes, and the live feed, which passes changes of calls to watchers. */
 
 import type { Scope } from '../domain/agent/agent.ts';
 import type { Call, TimelineEntry, TranscriptEntry } from '../domain/call/call.ts';
@@ -15,7 +15,7 @@ export interface StoreFeeds {
   readonly events: Notifier;
   /** A call that was answered has ended. */
   readonly analyses: Notifier;
-  /** Something was erased, or noted for it. */
+  /** Data was erased, or marked for erasure. */
   readonly erasures: Notifier;
   readonly live: LiveWatchers;
 }
@@ -97,7 +97,7 @@ export class LiveWatchers implements LiveFeed {
     });
   }
 
-  /** The writers report a failing disk; here such a call is passed over. */
+  /** Undefined when the disk fails: the writers report that, and the call is skipped here. */
   async #read(callId: string): Promise<Call | undefined> {
     try {
       return await this.#find(callId);

@@ -1,4 +1,4 @@
-/** SIP headers of calls: who calls whom by the far end's, what the record keeps of them, and ours that name the calling number; pure */
+/** SIP headers of calls: caller and callee of received ones, headers that the record keeps, and our own caller ID headers; pure */
 import { isE164 } from '../domain/dialing/phone-number.ts';
 import { domainOf, type Trunk } from './trunks/trunks.ts';
 
@@ -61,7 +61,7 @@ export function numberOfHeader(header: string): string {
   return numberOfUri(withoutName.slice(open + 1, close < 0 ? undefined : close));
 }
 
-/** A header without its quoted text, such as display names, which may look like an address; what has no end quote stays. */
+/** A header without its quoted text, such as display names, which may look like an address; text without an end quote stays. */
 export function withoutQuotedText(header: string): string {
   return header.replace(QUOTED, (quoted, end) => (end === '"' ? '' : quoted));
 }
@@ -85,7 +85,7 @@ export function numberOfUri(uri: string): string {
   return toE164(plain, phoneContextOf(params)) ?? plain;
 }
 
-/** Whether the text can be dialled as it is: a number or a short code, with nothing that SIP would read otherwise. */
+/** Whether the text can be dialled as it is: a number or a short code, without characters that SIP would interpret. */
 export function isDialable(text: string): boolean {
   return /^\+?[0-9*#]{1,32}$/.test(text);
 }
@@ -151,10 +151,10 @@ interface SipMetadata {
 type HeaderLine = readonly [name: string, value: string];
 
 /**
- * Reads what a call's record keeps of its INVITE.
+ * Reads the data that a call's record keeps of its INVITE.
  *
  * @param raw the whole message as received.
- * @param isFromTrunk whether a carrier sent it: without one, `verstat` says nothing.
+ * @param isFromTrunk whether a carrier sent it: without one, `verstat` has no meaning.
  * @returns undefined when there is nothing to keep.
  */
 export function sipMetadataOf(raw: string, isFromTrunk: boolean): SipMetadata | undefined {
@@ -240,7 +240,7 @@ function verstatOf(lines: readonly HeaderLine[]): string | undefined {
     .find((found) => found !== undefined);
 }
 
-/** Parameters after the address, in lower case; those of the URI are not among them. */
+/** Header parameters after the address, in lower case; without the parameters of the URI. */
 function paramsOf(item: string): Readonly<Record<string, string>> {
   const after = item.slice(item.lastIndexOf('>') + 1);
   const pairs = [...after.matchAll(/;\s*([\w-]+)\s*=\s*"?([\w.-]+)"?/g)];
@@ -253,7 +253,7 @@ function valuesOf(lines: readonly HeaderLine[], name: string): readonly string[]
   return lines.flatMap(([one, value]) => (one === name ? [value] : []));
 }
 
-/** A folded line goes on with a space or tab, and is one value: no header begins within it. RFC 3261, 7.3.1. */
+/** Splits a message into header lines. A folded line continues with a space or tab, and is one value. RFC 3261, 7.3.1. */
 function headerLinesOf(raw: string): readonly HeaderLine[] {
   const [head = ''] = raw.split(/\r?\n\r?\n/, 1);
   const unfolded = head.replace(/\r?\n[ \t]+/g, ' ').split(/\r?\n/);
@@ -270,7 +270,7 @@ function splitAtCommas(text: string): readonly string[] {
 }
 
 /**
- * From, and what the trunk's `callerIdHeader` adds to it.
+ * From, and the headers that the trunk's `callerIdHeader` adds.
  *
  * @see RFC 3325, section 9.1; draft-ietf-sip-privacy-04, section 5
  */

@@ -20,7 +20,7 @@ export interface Acceptance {
   /** 8 kHz, mono, in chunks of any length; at most 10 s are heard. */
   readonly question: () => AsyncIterable<Int16Array>;
 
-  /** Listens for a spoken answer from the question on. Returns what ends that; undefined without a recogniser. */
+  /** Listens for a spoken answer from the question on. Returns a function that ends this; undefined without a recogniser. */
   readonly hear?:
     | ((audio: AudioStream, onAnswer: (isYes: boolean) => void) => () => void)
     | undefined;
@@ -65,19 +65,19 @@ export interface ThreeWayCall {
 }
 
 /**
- * REFER of the far end: it asks that the call goes on with another number in its place. Call `follow` or `refuse` within
+ * REFER of the far end: a request to replace it by another number. Call `follow` or `refuse` within
  * 10 s; later it is refused with 500.
  */
 export interface IncomingRefer {
-  /** As the far end wrote it: E.164, or other digits. */
+  /** Number as the far end wrote it: E.164, or other digits. */
   readonly number: string;
 
   /** Refuses. @param why in plain English, without the number: the far end's log shows it. */
   refuse(sipStatus: number, why: string): void;
 
   /**
-   * Accepts, and calls the number through the trunk of the call. Resolves when the call goes on with that party; the
-   * far end is hung up on then. It may hang up before.
+   * Accepts, and calls the number through the trunk of the call. Resolves when the call is connected with that party;
+   * the far end then gets BYE. It may hang up before.
    *
    * @throws {CarrierError} when that failed; the leg goes on as it was, unless the far end has left.
    */
@@ -91,7 +91,7 @@ export type MoveMethod = 'refer' | 'replaces';
 export interface Leg {
   readonly audio: AudioStream;
 
-  /** What the carrier charges for it, as its trunk was set up when the call began; undefined where that is unknown. */
+  /** Charges of the carrier, as its trunk was set up when the call began; undefined where they are unknown. */
   readonly price?: CallPrice | undefined;
 
   /** Sets the listener; called once, with the cause, even if the leg ended before. */
@@ -265,7 +265,7 @@ export interface Carrier {
     readonly headers?: Readonly<Record<string, string>> | undefined;
   }): OutgoingCall;
 
-  /** Route of calls from this number; undefined when no trunk has it. One lookup gives everything. */
+  /** Route of calls from this number, all facts in one lookup; undefined when no trunk has the number. */
   routeFor(from: string): TrunkRoute | undefined;
 
   reports(): readonly CarrierReport[];
@@ -279,10 +279,10 @@ export interface TextMessage {
   readonly text: string;
 }
 
-/** What became of a message that was sent. */
+/** Outcome of a message that was sent. */
 export type TextOutcome =
   | { readonly kind: 'taken' }
-  /** The message went no further. `sipStatus` is the far end's final response; null where nothing was sent. */
+  /** The message was not accepted. `sipStatus` is the far end's final response; null when no request was sent. */
   | { readonly kind: 'refused'; readonly sipStatus: number | null; readonly reason: string }
   /** The far end did not answer: it may have the message or not. */
   | { readonly kind: 'unanswered' };

@@ -42,10 +42,10 @@ export interface MediaEndpoint {
   offer(): string;
 
   /**
-   * Prepares for a far end in the place of this one: call it before `offer` or `negotiate` for the other. SRTP keys of
-   * ours are new then.
+   * Prepares to replace this far end by another: call it before `offer` or `negotiate` for the new one. Our SRTP keys
+   * change.
    *
-   * @returns restores the agreement, where the other one did not take the call. Throws as `negotiate`.
+   * @returns restores the agreement, if the new one does not take the call. Throws as `negotiate`.
    */
   prepareMove(): () => Promise<void>;
 
@@ -55,7 +55,7 @@ export interface MediaEndpoint {
   close(): Promise<void>;
 }
 
-/** What the endpoints of all gateways share: an RTP session, and our description of it. */
+/** Common part of all gateways' endpoints: an RTP session, and our description of it. */
 export abstract class SessionEndpoint implements MediaEndpoint {
   abstract readonly audio: AudioStream;
   readonly session: MediaSession;
@@ -75,7 +75,7 @@ export abstract class SessionEndpoint implements MediaEndpoint {
     return this.#localSdp;
   }
 
-  /** By our own engine, so that every gateway writes the same stereo file. */
+  /** Records by our own engine, so that every gateway writes the same stereo file. */
   record(path: string): void {
     this.session.record(path);
   }
@@ -142,7 +142,7 @@ function lineError(why: string, cause: unknown): MediaError {
   return new MediaError(why, 503, { cause });
 }
 
-/** The status of a session description that cannot be used: 400 when it cannot be read, 488 when it has nothing usable. */
+/** The error for an unusable session description: 400 when it is malformed, 488 when it has no supported media. */
 export function sdpRefusal(cause: SdpError): MediaError {
   return new MediaError(cause.message, cause.kind === 'malformed' ? 400 : 488, { cause });
 }
@@ -163,7 +163,7 @@ export interface MediaOptions {
   readonly srtp?: SrtpPolicy | undefined;
   /** RTP session that this one may be joined with later. */
   readonly near?: MediaSession | undefined;
-  /** Sends nothing before `session.confirm`, as long as only a forgeable datagram names the far end; default: false. */
+  /** Sends nothing before `session.confirm`, because a forged datagram may have named the far end; default: false. */
   readonly isHeld?: boolean;
 }
 
@@ -210,8 +210,8 @@ function joined(join: () => void): void {
 const WAITING_MAX = 10_000;
 
 /**
- * Audio stream of an RTP session with some of its events filtered out, or `media-lost` added by a link in between. While
- * the link is not up, what is said waits, so that the greeting is heard from its start.
+ * Audio stream of an RTP session with some of its events filtered out, or `media-lost` added by a link in between. Before
+ * the link is up, playback waits, so that the greeting is heard from its start.
  */
 export class LinkedAudio implements AudioStream {
   readonly #source: AudioStream;
@@ -236,7 +236,7 @@ export class LinkedAudio implements AudioStream {
     });
   }
 
-  /** The link is up: plays the queue, and passes everything on from then on. Safe to call twice. */
+  /** The link is up: runs the queued calls, and passes on later ones at once. Safe to call twice. */
   open(): void {
     const waiting = this.#waiting ?? [];
     this.#waiting = undefined;

@@ -7,7 +7,7 @@ interface Cadence {
   readonly turnsMs: readonly number[];
 }
 
-/** By the beginning of the number. @see ITU-T E.180 supplement 2 */
+/** Cadences by the beginning of the number. @see ITU-T E.180 supplement 2 */
 const CADENCES: readonly (readonly [string, Cadence])[] = [
   ['+1', { hz: [440, 480], turnsMs: [2_000, 4_000] }],
   ['+44', { hz: [400, 450], turnsMs: [400, 200, 400, 2_000] }],
@@ -18,7 +18,7 @@ const CADENCES: readonly (readonly [string, Cadence])[] = [
 /** Most of Europe, and much of the rest of the world. */
 const USUAL: Cadence = { hz: [425], turnsMs: [1_000, 4_000] };
 
-/** Of all frequencies together: one alone is at -13 dBm0, two are at -19 dBm0 each. */
+/** Peak of all frequencies together: one alone is at -13 dBm0, two are at -19 dBm0 each. */
 const PEAK = 5_000;
 
 /** One period of the tone for a number, to be repeated: 8 kHz, mono. */

@@ -4,7 +4,7 @@ import { localInstant, type Schedule, writtenIn } from '../domain/calendar/calen
 import type { Appointment } from '../domain/call/call.ts';
 import type { Tool, ToolArguments, ToolContext, ToolOutcome } from './tool.ts';
 
-/** What the tool of one call needs. */
+/** Dependencies of `book_appointment` for one call. */
 export interface BookingRules {
   readonly calendar: Calendar;
   /** The caller's number from signalling, never from the caller's words. */
@@ -120,7 +120,7 @@ function notBooked(reason: string): ToolOutcome {
 /** An appointment as the agent asks for it. */
 export type AppointmentRequest = Omit<Appointment, 'id' | 'calendarId' | 'confirmed'>;
 
-/** What the calendar says of an appointment that it has taken; not `confirmed` where a person has yet to agree. */
+/** Answer of the calendar to an appointment that it has taken; not `confirmed` where a person has yet to agree. */
 export interface Booking extends Pick<Appointment, 'calendarId' | 'confirmed'> {
   /** Whether the calendar has put it on record together with its event; not unless given. */
   readonly isOnRecord?: boolean;

@@ -18,7 +18,7 @@ interface Options {
   readonly rules: WebhookUrlRules;
   readonly tools: CustomToolStore;
   readonly accounts: Pick<AccountStore, 'signingSecrets'>;
-  /** Of the server, for the `User-Agent`. */
+  /** Version of the server, for the `User-Agent`. */
   readonly version: string;
   readonly newId: NewId;
   readonly clock: Clock;

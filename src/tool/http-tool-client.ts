@@ -1,10 +1,10 @@
-/** Sends the requests of custom tools: to checked addresses only, without redirects, with a bound on what is read. */
+/** Sends the requests of custom tools: to checked addresses only, without redirects, with a limit on the answer's length. */
 import type { ToolMethod } from '../domain/tool/custom-tool.ts';
 import { readAtMost } from '../lib/bounded-body.ts';
 import { GuardedHttp, type GuardOptions } from '../webhook/ssrf-guard.ts';
 import type { ToolAnswer, ToolClient } from './http-tool.ts';
 
-/** For connecting; the tool's own limit is for everything. */
+/** Time limit for connecting; the tool's own limit is for everything. */
 const CONNECT_MS_MAX = 10_000;
 
 /** More of an answer is not read: the connection is closed instead. */

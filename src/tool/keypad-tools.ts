@@ -82,7 +82,7 @@ function refusalOf(args: ToolArguments): string | undefined {
   return min > max ? 'Not done: "minDigits" must not be more than "maxDigits".' : undefined;
 }
 
-/** What is wrong with an entry, for the model: how many digits there are, and none of them. */
+/** Fault of an entry, for the model: how many digits there are, and none of them. */
 function faultOf(
   digits: string,
   { min, max, hasCheckDigit: isChecked }: Limits,
@@ -116,7 +116,7 @@ const PLACE = /\{\{\s*([a-z][a-z0-9_]{0,31})\s*\}\}/g;
 /** Fewer digits are no secret, and stand in any answer. */
 const HIDDEN_DIGITS_MIN = 3;
 
-/** Of one call. */
+/** Digits collected in one call. */
 export class CollectedDigits {
   readonly #values = new Map<string, string>();
   readonly #hidden = new Set<string>();
@@ -127,7 +127,7 @@ export class CollectedDigits {
     if (digits.length >= HIDDEN_DIGITS_MIN) this.#hidden.add(digits);
   }
 
-  /** Puts digits in the place of `{{name}}` in all texts of a JSON value; a name that is not known stays as it is. */
+  /** Replaces `{{name}}` by digits in all texts of a JSON value; an unknown name stays as it is. */
   fill(value: unknown): unknown {
     if (this.#values.size === 0) return value;
     if (typeof value === 'string') {
@@ -138,7 +138,7 @@ export class CollectedDigits {
     return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, this.fill(one)]));
   }
 
-  /** Takes the digits out of a text, with blanks or dashes between them as well: a service may repeat what it was sent. */
+  /** Hides the digits in a text, also with blanks or dashes between them: a service may repeat its request. */
   hide(text: string): string {
     return [...this.#hidden].reduce(
       (shown, digits) => shown.replace(patternOf(digits), '[digits]'),

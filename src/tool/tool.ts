@@ -4,10 +4,10 @@ import type { TransferMode } from '../domain/agent/transfer-rules.ts';
 import type { Appointment } from '../domain/call/call.ts';
 import type { ToolDescription } from '../llm/language-model.ts';
 
-/** What a tool may ask of the call that it is used in. */
+/** Actions on the call that a tool may request. */
 export interface ToolContext {
   /**
-   * Hands the caller over, or brings somebody to the line of the caller and the agent.
+   * Transfers the caller, or brings a third party into the call of caller and agent.
    *
    * @param number E.164, already allowed.
    * @param summary what the caller wants, in a sentence or two; empty when unknown.
@@ -31,15 +31,15 @@ export interface ToolContext {
   appointmentBooked(appointment: Omit<Appointment, 'id'>): void;
 }
 
-/** What came of a tool call. */
+/** Result of a tool call. */
 export interface ToolOutcome {
-  /** For the model, in plain English; never longer than `RESULT_LENGTH_MAX`. */
+  /** Text for the model, in plain English; never longer than `RESULT_LENGTH_MAX`. */
   readonly text: string;
-  /** Whether a tool without any other effect on the call did what it was asked; false unless given. */
+  /** Whether a tool without any other effect on the call has succeeded; false unless given. */
   readonly isDone?: boolean;
   /** Why it was not done, for the operator: holds no word or number of a caller and no secret. */
   readonly problem?: string;
-  /** What becomes of the call; undefined when it goes on as before. */
+  /** State of the call after it; undefined when the call goes on as before. */
   readonly next?: 'hang-up' | 'transferred' | 'three-way';
 }
 
@@ -53,7 +53,7 @@ export type ToolArguments = Readonly<Record<string, unknown>>;
 export interface Tool {
   readonly description: ToolDescription;
 
-  /** Whether what the agent says along with the call is to be heard to its end first. */
+  /** Whether the agent's words along with the tool call are played to their end first. */
   readonly isAfterWords: boolean;
 
   /** Whether the agent asks first, where the recogniser is unsure of the caller's words; it does not unless given. */
@@ -68,10 +68,10 @@ export interface Tool {
   /** How long it may take; 10 s unless given. */
   readonly timeoutMs?: number;
 
-  /** What the caller hears while it runs; a set phrase unless given. */
+  /** Phrase for the caller while it runs; a set phrase unless given. */
   readonly sayWhileWaiting?: string;
 
-  /** What the model is told when it takes longer and goes on by itself; that it was not done unless given. */
+  /** Text for the model when it takes longer and goes on by itself; unless given, that it was not done. */
   readonly lateText?: string;
 
   /**

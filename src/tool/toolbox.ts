@@ -14,7 +14,7 @@ import {
 } from './tool.ts';
 import { createTransferCall, type TransferRules } from './transfer-call.ts';
 
-/** A caller does not wait longer than this for anything. */
+/** Time limit of a tool without its own: a caller does not wait longer. */
 const TIMEOUT_MS = 10_000;
 
 const MALFORMED =
@@ -38,14 +38,14 @@ export class Toolbox {
     this.#collected = collected;
   }
 
-  /** What the model is told that it may use. */
+  /** Descriptions of the tools for the model. */
   get descriptions(): readonly ToolDescription[] {
     return [...this.#tools.values()].map(({ description }) => description);
   }
 
   /**
-   * Whether a call waits until the words said along with it have been heard. A refused call does not: the caller is not told
-   * of a transfer that cannot be made.
+   * Whether a tool call waits until the words said along with it have been heard. A refused call does not wait, so that no
+   * impossible transfer is announced.
    */
   isAfterWords(call: ToolCall): boolean {
     const tool = this.#tools.get(call.name);
@@ -69,12 +69,12 @@ export class Toolbox {
     return tool?.needsSureWords === true && this.#isTaken(tool, call);
   }
 
-  /** What the caller hears while a call runs; undefined for the set phrase. */
+  /** Phrase for the caller while a call runs; undefined for the set phrase. */
   sayWhileWaiting(call: ToolCall): string | undefined {
     return this.#tools.get(call.name)?.sayWhileWaiting;
   }
 
-  /** Runs a tool. Never rejects: what went wrong is said to the model, which says it to the caller. Collected digits are not said. */
+  /** Runs a tool. Never rejects: the outcome tells the model what went wrong. Collected digits are hidden from the model. */
   async run(call: ToolCall, context: ToolContext, signal: AbortSignal): Promise<ToolOutcome> {
     const tool = this.#tools.get(call.name);
     if (tool === undefined) return { text: this.#unavailable(call.name) };
@@ -132,13 +132,13 @@ export class Toolbox {
 }
 
 /**
- * Fills the toolbox of one call with what the agent lists and this server can do. `end_call` is always in it:
+ * Fills the toolbox of one call with the tools that the agent lists and this server offers. `end_call` is always in it:
  * every agent may say goodbye.
  */
 export function toolboxFor(options: {
   readonly names: readonly string[];
   readonly transferRules: TransferRules;
-  /** Tools that need more than the line: the customer's own, `send_sms`, those of a calendar; none unless given. */
+  /** Tools that need more than the line: custom tools, `send_sms`, calendar tools; none unless given. */
   readonly callTools?: readonly Tool[];
   readonly clock: Clock;
 }): Toolbox {

@@ -20,7 +20,7 @@ const SUMMARY_CHARS_MAX = 500;
 /** Makes the tool for one call. The model sees labels, never numbers. */
 export function createTransferCall(rules: TransferRules): Tool {
   const labels = transferLabels(rules);
-  // Where the instructions name numbers of their own, the list of labels is not all there is.
+  // When the system prompt has transfer numbers too, the labels are not the complete list.
   const hasPromptNumbers = transferNumbersInPrompt(rules.systemPrompt).length > 0;
   const isClosedList = labels.length > 0 && !hasPromptNumbers;
   return {
@@ -75,13 +75,13 @@ export function createTransferCall(rules: TransferRules): Tool {
   };
 }
 
-/** What came of a transfer that was made. */
+/** Result of a transfer that was made. */
 export function outcomeOf(mode: TransferMode): ToolOutcome {
   if (mode === 'three-way') return { text: 'The other party was called.', next: 'three-way' };
   return { text: 'The caller has been transferred.', next: 'transferred' };
 }
 
-/** What the operator laid down. Nothing in it comes from a caller or a model. */
+/** Transfer rules, as configured. Nothing in them comes from a caller or a model. */
 export interface TransferRules {
   /** The agent's list and the account's list together. */
   readonly targets: readonly TransferTarget[];
@@ -100,7 +100,7 @@ export interface TransferRules {
 
 type TransferDecision = DialDecision;
 
-/** What the model may choose from. */
+/** Labels that the model may choose from. */
 export function transferLabels(rules: TransferRules): string[] {
   return [...new Set(rules.targets.map(({ label }) => label.trim()))];
 }

@@ -15,13 +15,13 @@ export interface Answer {
   readonly responseText: string | null;
   /** Null when there was no answer. */
   readonly responseHeaders: readonly KeptHeader[] | null;
-  /** Null when nothing was sent. */
+  /** Null when no request was sent. */
   readonly requestHeaders: readonly KeptHeader[] | null;
 }
 
 /** Sends deliveries. */
 export interface Sender {
-  /** Makes one attempt. Never rejects. @param signal cancels it: what it resolves to then says nothing. */
+  /** Makes one attempt. Never rejects. @param signal cancels it; the result has no meaning then. */
   send(delivery: SentDelivery, signal: AbortSignal): Promise<Answer>;
 }
 
@@ -36,7 +36,7 @@ export interface SentDelivery {
 
 const NOTHING_READ = { responseText: null, responseHeaders: null } as const;
 
-/** Of an attempt without an answer. */
+/** Fields of an attempt without an answer. */
 const NO_ANSWER = { ...NOTHING_READ, statusCode: null, requestHeaders: null } as const;
 
 /** The answer for an HTTP status: only 2xx counts as received. */
@@ -124,7 +124,7 @@ export function answerOfError(error: Error): Answer {
 
 const CAUSES_MAX = 8;
 
-/** The error, its causes, and the errors that it stands for; causes first, as their codes say more than those of wrappers. */
+/** The error, its causes, and the parts of an aggregate; causes first, because their codes say more than those of wrappers. */
 function causesOf(error: Error): readonly Error[] {
   const found: Error[] = [];
   const visit = (one: unknown) => {
@@ -141,7 +141,7 @@ function codeOf(error: Error): string {
   return 'code' in error && typeof error.code === 'string' ? error.code : '';
 }
 
-/** More of an answer says nothing about a receiver. */
+/** Headers that are stored; further ones say little about a receiver. */
 const HEADERS_MAX = 40;
 const VALUE_CHARS_MAX = 500;
 const NAME_CHARS_MAX = 100;

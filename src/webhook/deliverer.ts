@@ -53,13 +53,13 @@ interface DelivererOptions {
 export class Deliverer {
   readonly #options: DelivererOptions;
   readonly #looks: Repeater;
-  /** By endpoint: ids of the deliveries in flight. */
+  /** Ids of the deliveries in flight, by endpoint. */
   readonly #inFlight = new Map<string, Set<string>>();
   /** Endpoints whose newest attempt was not answered 2xx in time. */
   readonly #failing = new Set<string>();
   /** Answered and not recorded yet. */
   readonly #results: AttemptResult[] = [];
-  /** Cancels what is in flight. */
+  /** Cancels the requests in flight. */
   readonly #ending = new AbortController();
   #unlisten: () => void = () => undefined;
   #isRunning = false;
@@ -129,7 +129,7 @@ export class Deliverer {
     return delayMs;
   }
 
-  /** Answers stay in memory until the store works again; nothing new is sent meanwhile. Logged once. */
+  /** Answers stay in memory until the store works again; no new request is sent meanwhile. Logged once. */
   async #guarded(work: () => Promise<void>): Promise<void> {
     try {
       await work();

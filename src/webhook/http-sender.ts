@@ -17,13 +17,13 @@ import {
 import { signatureHeaders } from './signature.ts';
 import { type GuardOptions, guardedAgent } from './ssrf-guard.ts';
 
-/** For looking the name up, connecting, TLS, and the answer together. @see the interface specification, "Limits" */
+/** Time limit for name look-up, connection, TLS and answer together. @see the interface specification, "Limits" */
 const ATTEMPT_MS_MAX = 10_000;
 
 /** Parts and settings of a sender. */
 export interface HttpSenderOptions extends GuardOptions {
   readonly clock: Clock;
-  /** Of the server, for the `User-Agent`. */
+  /** Version of the server, for the `User-Agent`. */
   readonly version: string;
   /** `ATTEMPT_MS_MAX` unless given. */
   readonly timeoutMs?: number;
@@ -107,8 +107,8 @@ const READ_BYTES_MAX = 65_536;
 const KEPT_BYTES_MAX = 2048;
 
 /**
- * The beginning of an answer's body; null when there is none. Never rejects: the status decides, and a body that breaks off or
- * never ends changes nothing. Bytes that are no UTF-8, such as of a compressed body, become question marks; NUL would end the
+ * The beginning of an answer's body; null when there is none. Never rejects: the status decides, even when the body breaks off
+ * or never ends. Bytes that are no UTF-8, such as of a compressed body, become question marks; NUL would end the
  * text in other tools.
  */
 async function beginningOf(body: AsyncIterable<Buffer>): Promise<string | null> {
@@ -121,7 +121,7 @@ async function beginningOf(body: AsyncIterable<Buffer>): Promise<string | null> 
       if (bytes > READ_BYTES_MAX) break;
     }
   } catch {
-    // What has come is kept.
+    // The bytes received so far are kept.
   }
   return bytes === 0 ? null : Buffer.concat(kept).toString('utf8').replaceAll('\0', '\uFFFD');
 }

@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto';
 import { BASE64 } from '../domain/account/api-key.ts';
 
-/** What is signed at one attempt. */
+/** Content that one attempt signs. */
 interface SignedContent {
   /** `evt_…`. */
   readonly id: string;

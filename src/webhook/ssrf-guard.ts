@@ -17,7 +17,7 @@ export interface GuardOptions {
 }
 
 interface ConnectionLimits {
-  /** For looking the name up, connecting and TLS. */
+  /** Time limit for name look-up, connection and TLS. */
   readonly timeoutMs: number;
   /** To one host at most; unlimited unless given. */
   readonly connections?: number;
@@ -144,13 +144,13 @@ const QUERY_TRIES = 2;
 /** Names that wait for the system's own look-up. */
 const SYSTEM_QUEUE_MAX = 64;
 
-/** Where names are looked up; each rejects where a name is not known. */
+/** Sources of a name's addresses; each rejects where a name is not known. */
 interface NameSources {
   /** IPv4 addresses, from the name servers. */
   readonly resolve4: ResolveName;
   /** IPv6 addresses, from the name servers. */
   readonly resolve6: ResolveName;
-  /** By the system: `/etc/hosts` and the like, in a thread that files need too. */
+  /** Look-up by the system: `/etc/hosts` and the like, in a thread that files need too. */
   readonly lookup: ResolveName;
 }
 

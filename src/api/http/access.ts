@@ -1,4 +1,4 @@
-/** Access by API key: authentication with a cache of half a second, what scopes and the user's role permit, and the rate limit with its three headers. */
+/** Access by API key: authentication with a cache of half a second, permissions by scope and role, and the rate limit with its three headers. */
 
 import type { Plan } from '../../domain/account/account.ts';
 import { type ApiKey, type ApiScope, hashOfKey, mayUse } from '../../domain/account/api-key.ts';
@@ -67,7 +67,7 @@ export function isForAnyone(context: ApiContext): boolean {
   return routesOf(context).every((route) => roleNeededFor(route) === 'anyone');
 }
 
-/** What descriptions of the operator's routes say. */
+/** Sentence in the documentation of the operator's routes. */
 export const NEEDS_OPERATOR_KEY = 'Needs a live key of the first account.';
 
 /** Whether the request comes from an admin at the dashboard, or with a live key of the first account that has the scope `admin`. */
@@ -174,7 +174,7 @@ export async function isKeyAlive(
 }
 
 /**
- * Counts a request. Must come after authentication and before what else refuses requests.
+ * Counts a request. Must come after authentication and before all other checks that refuse requests.
  *
  * @throws {ServiceError} RATE_LIMITED when the hour is used up.
  */

@@ -1,4 +1,4 @@
-/** Answers a POST once for each idempotency key: what it saves, and the answer, are committed together. */
+/** Answers a POST once for each idempotency key; commits its writes and the answer together. */
 import { createHash } from 'node:crypto';
 import type { TypedResponse } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
@@ -40,11 +40,11 @@ export type Commit = <Body, Status extends ContentfulStatusCode>(
 ) => Promise<Answer<Body, Status>>;
 
 interface AnswerOptions<Body, Status extends ContentfulStatusCode> {
-  /** Reads and checks first; what it saves, it saves by `commit`. */
+  /** Reads and checks first; saves its changes by `commit`. */
   readonly work: (commit: Commit) => Promise<Answer<Body, Status>>;
-  /** What to keep of the body, where the whole must not be kept, such as a secret shown once. */
+  /** Makes the body that is kept for the idempotency key, such as without a secret shown once; the whole body unless given. */
   readonly keep?: (body: Body) => Body;
-  /** The entity tag of what the body shows. */
+  /** The entity tag of the resource in the body. */
   readonly etag?: (body: Body) => string;
 }
 
@@ -90,7 +90,7 @@ async function claimed(
   }
 }
 
-/** Carries the request out. An error undoes what it saved, and is kept by itself or frees the key. */
+/** Carries out the first request with a key. An error before the commit is kept as the answer, or frees the key. */
 async function firstAnswer<Body, Status extends ContentfulStatusCode>(
   { idempotency, transaction, log }: OnceDeps,
   request: IdempotentRequest,
@@ -99,7 +99,7 @@ async function firstAnswer<Body, Status extends ContentfulStatusCode>(
   const keptOf = ({ status, body }: Answer<unknown, ContentfulStatusCode>) => {
     return { status, body: JSON.stringify(keep(body as Body)) };
   };
-  // A crash after the commit leaves what was saved; `work` may answer with what came of it.
+  // Answer that was committed, which survives a crash. `work` may return a later one, which then replaces it.
   let kept: Answer<unknown, ContentfulStatusCode> | undefined;
   const commit: Commit = async (write) => {
     const answer = await transaction(async (stores) => {
@@ -175,7 +175,7 @@ function idempotentRequest(
   return { ...request, fingerprint: fingerprint(context), now: clock.now() };
 }
 
-/** A longer body counts as it is written: no resource of ours has one, and sorting it would hold up every call. */
+/** A longer body is hashed as written, without sorting: none of our resources is so long, and sorting it would delay every call. */
 const CANONICAL_CHARS_MAX = 200_000;
 
 function fingerprint(context: ApiContext): string {

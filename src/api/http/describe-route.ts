@@ -218,14 +218,14 @@ export const TAGS: readonly { readonly name: string; readonly description: strin
   { name: 'Account', description: 'The account, its plan and its signing secret.' },
 ];
 
-/** As zod-openapi's route; `responses` are the successes. */
+/** Route in the form of zod-openapi; `responses` holds the successes only. */
 interface Operation extends Omit<RouteConfig, 'method' | 'path' | 'tags' | 'middleware' | 'hide'> {
   readonly tag: string;
   /** Which the key must have; without it, the handler decides who may ask. */
   readonly scope?: ApiScope;
   /** Comes before the key is asked for its scope. */
   readonly before?: Guard;
-  /** Besides those of every route, and those that method and path bring along. */
+  /** Further error statuses; those of every route, and those of method and path, are added. */
   readonly errors?: readonly ErrorStatus[];
 }
 
@@ -259,7 +259,7 @@ export function describeRoute<
     ...(isPost && { parameters: [...parameters, IDEMPOTENCY_KEY_REF] }),
     middleware: [before, scope && requireScope(scope), ofBody].filter((guard) => !!guard),
   };
-  // What it adds changes no type that handlers see.
+  // The additions change no type that handlers see.
   return createRoute<Path, Route & { method: Method; path: Path }>(
     described as unknown as Route & { method: Method; path: Path },
   );

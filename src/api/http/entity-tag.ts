@@ -18,7 +18,7 @@ export function requireMatch(context: ApiContext, updatedAt: Date, what: string)
 }
 
 /**
- * As `requireMatch`, for a resource that several tags name.
+ * Compares a request's `If-Match` with a resource that has several entity tags.
  *
  * @param state.tags the first is the one to go on with.
  * @see RFC 9110 section 13.1.1
@@ -42,7 +42,7 @@ export function requireTag(
   );
 }
 
-/** Whether a request's `If-None-Match` names what it would get; compared weakly. @see RFC 9110 section 13.1.2 */
+/** Whether a request's `If-None-Match` names the current version; compared weakly. @see RFC 9110 section 13.1.2 */
 export function isHeld(ifNoneMatch: string | undefined, etag: string): boolean {
   const tags = (ifNoneMatch ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''));
   return tags.includes(etag) || tags.includes('*');

@@ -46,7 +46,7 @@ export function errorBody(
   return { error: code === 'VALIDATION_ERROR' ? { ...body, details } : body };
 }
 
-/** Answers every thrown error with the envelope, and logs those that are the server's. */
+/** Answers every thrown error with the envelope, and logs server errors. */
 export function errorHandler(log: Logger): ErrorHandler<ApiEnv> {
   return (error, context) => {
     const requestId = context.get('requestId');
@@ -67,7 +67,7 @@ function isForeseen(error: unknown): error is ServiceError {
   return error instanceof ServiceError && error.code === 'SERVICE_UNAVAILABLE';
 }
 
-/** What the client is told of a thrown value; our own failures keep their details from it. */
+/** Maps a thrown value to the error that the client gets; details of internal failures stay hidden. */
 export function serviceErrorOf(error: unknown): ServiceError {
   if (error instanceof ServiceError) return error;
   if (error instanceof StoreError) {
@@ -133,8 +133,8 @@ const NONE_FOUND = {
 } as const satisfies Record<string, ErrorCode>;
 
 /**
- * The record that was looked for. One message for unknown records and for those of other accounts, so that ids cannot be
- * probed.
+ * Returns the record if it was found. The message is the same for unknown records and those of other accounts, so that ids
+ * cannot be probed.
  *
  * @throws {ServiceError} the code of `kind` when there is none.
  */
@@ -158,7 +158,7 @@ export function notFound(context: ApiContext, methods: readonly string[]): Servi
   return new ServiceError('NOT_FOUND', `Cannot ${method} "${path.slice(0, 200)}": ${why}`);
 }
 
-/** @param path of what is wrong: empty for all of the body, or the name of a header. */
+/** @param path of the invalid field: empty for all of the body, or the name of a header. */
 export function unreadableBody(path: string, message: string): ServiceError {
   const details = [{ path, message }];
   return new ServiceError('VALIDATION_ERROR', `Cannot read the body: ${message}`, details);
@@ -168,7 +168,7 @@ export function unreadableBody(path: string, message: string): ServiceError {
 export interface RefusalOptions {
   readonly newId: NewId;
   readonly clock: Clock;
-  /** Counts, for its address, a request that cannot be read; without it their answers say nothing about limits. */
+  /** Counts unreadable requests by client address; without it, the answers to them have no rate-limit headers. */
   readonly rates?: RateStore;
   readonly log?: Logger;
 }

@@ -15,7 +15,7 @@ const HEALTH_PATHS: readonly string[] = ['/healthz', '/readyz'];
 /** Connections that may make any request. */
 const CONNECTIONS_MAX = 2000;
 
-/** Of them, those of one client; a trusted proxy, which speaks for many clients, may have all. */
+/** Connections of one client; a trusted proxy, which forwards many clients, may use all of them. */
 const PER_CLIENT_MAX = 256;
 
 /** Further connections, for health checks alone. */
@@ -120,18 +120,18 @@ export interface Upgrades {
   stop(): void;
 }
 
-/** The port, its limits, and what answers requests. */
+/** Port, limits and request handlers of the HTTP server. */
 export interface HttpServerOptions extends RefusalOptions {
   readonly host: string;
   /** 0 for any free port. */
   readonly port: number;
   /** The application's `fetch`. */
   readonly fetch: (request: Request, env: HttpBindings) => Response | Promise<Response>;
-  /** Without it, no request is upgraded. */
+  /** Handler of protocol upgrades; without it, no request is upgraded. */
   readonly upgrades?: Upgrades;
   /** Proxies whose X-Forwarded-For is trusted. Default: none. */
   readonly isTrustedProxy?: IsTrustedProxy;
-  /** Time after which a client that takes nothing of its response is disconnected, in milliseconds; 30 s when not given. */
+  /** Time after which a client that reads nothing of its response is disconnected, in milliseconds; 30 s when not given. */
   readonly stalledMs?: number;
 }
 
@@ -157,7 +157,7 @@ export class HttpServer {
    * Opens the port.
    *
    * @returns the port, also when a free one was taken.
-   * @throws {Error} naming address and port, and what stands in the way.
+   * @throws {Error} naming address and port, and the cause.
    */
   async start(): Promise<number> {
     const server = createServer(
@@ -167,7 +167,7 @@ export class HttpServer {
         connectionsCheckingInterval: CHECK_INTERVAL_MS,
         keepAliveTimeout: KEEP_ALIVE_MS,
         maxHeaderSize: HEADER_BYTES_MAX,
-        // Node would refuse such a request without the envelope.
+        // For a request without Host, Node would send an answer of its own, without the envelope.
         requireHostHeader: false,
         // Of some headers, such as `Authorization`, Node would keep the first and drop the others.
         joinDuplicateHeaders: true,
@@ -183,11 +183,11 @@ export class HttpServer {
     server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
       void this.#refuse(error, socket);
     });
-    // Node would answer 417 without the envelope; a server may pass over what it does not know. RFC 9110, 10.1.1.
+    // Node would answer 417 without the envelope; a server may ignore an expectation that it does not know. RFC 9110, 10.1.1.
     server.on('checkExpectation', (request, response) => server.emit('request', request, response));
     server.on('upgrade', (request, socket, head) => void this.#upgrade(request, socket, head));
     await listen(server, this.#options);
-    // Such as no more file descriptors for the next connection: those that are there go on.
+    // For example, no file descriptor is left for the next connection; open connections are not affected.
     server.on('error', (error) => this.#log.error({ err: error }, 'http: connection not taken'));
     this.#isStopping = false;
     this.#server = server;
@@ -237,7 +237,7 @@ export class HttpServer {
     return this.#options.fetch(request, env);
   }
 
-  /** What Node cannot parse never becomes a request, and still gets the envelope. */
+  /** Answers bytes that Node cannot parse as HTTP with the error envelope. */
   async #refuse(error: NodeJS.ErrnoException, socket: Socket): Promise<void> {
     if (error.code === 'ECONNRESET' || !socket.writable) {
       socket.destroy();
@@ -296,7 +296,7 @@ function responseOf({ status, headers, body }: Refusal): Response {
   return new Response(body, { status, headers });
 }
 
-/** Closes the connection of a client that takes nothing of its response: it would hold the connection and the file open. */
+/** Closes the connection of a client that reads nothing of its response: it would keep the connection and the file open. */
 function disconnectOnStall(outgoing: ServerResponse, stalledMs: number): void {
   let takenBytes = 0;
   const timer = setInterval(() => {
@@ -314,7 +314,7 @@ const MESSAGES: Readonly<Record<string, string>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'it came too slowly',
 };
 
-/** @throws {Error} naming address and port, and what stands in the way. */
+/** @throws {Error} naming address and port, and the cause. */
 function listen(
   server: Server,
   { host, port }: { readonly host: string; readonly port: number },

@@ -48,7 +48,7 @@ function typeName(expected: string): string {
   return TYPES[expected] ?? expected;
 }
 
-/** Such as `"cold", "warm" or "three-way"`. */
+/** Joins values as in `"cold", "warm" or "three-way"`. */
 function listed(values: readonly unknown[]): string {
   const texts = values.map((value) => JSON.stringify(value));
   const last = texts.at(-1) ?? '';

@@ -124,7 +124,7 @@ function hasMark(text: string, test: (code: number) => boolean): boolean {
   return false;
 }
 
-/** Where the closing quote is; the text's end when there is none. */
+/** Index of the closing quote; the text's length when there is none. */
 function endOfString(text: string, start: number): number {
   for (let index = start + 1; index < text.length; index++) {
     const code = text.charCodeAt(index);

@@ -157,7 +157,7 @@ function actorOf(
   return { actor: 'key', actorId: id, actorName: `${prefix}…${lastFour}`, ...scope };
 }
 
-/** What is known of where a request comes from. */
+/** Source of a request: the socket's address and X-Forwarded-For. */
 interface RequestSource {
   /** The socket's other end; undefined when it is already gone. */
   readonly remoteAddress: string | undefined;
@@ -168,9 +168,8 @@ interface RequestSource {
 /**
  * Finds the address of the client behind the trusted proxies: the right-most of X-Forwarded-For that is not one of them.
  *
- * Entries left of it come from the client or from unknown proxies, and are ignored;
- * nothing of the header is, unless the socket's other end is itself trusted. Where a proxy wrote no address
- * (`unknown`), the client counts as that proxy.
+ * Entries left of it come from the client or from unknown proxies, and are ignored. The whole header is ignored unless
+ * the socket's other end is trusted itself. Where a proxy wrote no address (`unknown`), the client counts as that proxy.
  */
 export function clientAddressOf(
   { remoteAddress, forwardedFor }: RequestSource,

@@ -304,7 +304,7 @@ function addSigningSecret(api: ApiApp, deps: ApiDeps): void {
   });
 }
 
-/** As it is kept now: the key cache may know it as it was half a second ago. */
+/** The account as stored now; the key cache may be half a second old. */
 async function storedAccount(
   context: ApiContext,
   { accounts }: Pick<ApiDeps, 'accounts'>,

@@ -296,7 +296,7 @@ export function addAnalyticsDetailRoutes(api: ApiApp, deps: ApiDeps): void {
   });
 }
 
-/** Reads and adds up what the answer shows. */
+/** Reads and adds up the figures of the answer. */
 export async function readDetails(
   quarterHours: QuarterHours,
   scope: Scope,

@@ -131,7 +131,7 @@ const calendarSchema = z
 /** Path of one calendar. */
 const calendarPathSchema = z.object({ calendarName: z.string() });
 
-/** An appointment, with what became of it on the calendar server. */
+/** An appointment, with its state on the calendar server. */
 const appointmentSchema = z
   .object({
     id: z.string(),

@@ -1,4 +1,4 @@
-/** What a call's diagnostics show: `/api/calls/{callId}/quality`, how well its packets travelled, and its SIP trace. */
+/** Routes of a call's diagnostics: `/api/calls/{callId}/quality` with packet loss, jitter and MOS, and its SIP trace. */
 import { z } from '@hono/zod-openapi';
 import type { CallSipTrace, SipTraceMessage } from '../../domain/call/sip-trace.ts';
 import { type ApiApp, type ApiDeps, scopeOf } from '../api-env.ts';
@@ -61,7 +61,7 @@ const callQualitySchema = z
   })
   .openapi('CallQuality');
 
-/** Of a call that was not answered, was a simulated one, or was lost with the server that held it. */
+/** Quality of calls without figures: not answered, simulated, or lost with the server that held them. */
 const UNKNOWN = { codec: null, local: null, remote: null, mos: null };
 
 const qualityRoute = describeRoute('get', '/api/calls/{callId}/quality', {

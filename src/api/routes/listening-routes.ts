@@ -1,4 +1,4 @@
-/** `/api/live/calls/{callId}/audio`: streams the sound of a call in progress; drops what the client is too slow for. */
+/** `/api/live/calls/{callId}/audio`: streams the sound of a call in progress; drops sound when the client is too slow. */
 
 import { z } from '@hono/zod-openapi';
 import type { Call } from '../../domain/call/call.ts';
@@ -11,7 +11,7 @@ import { describeRoute } from '../http/describe-route.ts';
 import { existing } from '../http/errors.ts';
 import { callPathSchema } from '../schemas/call-schemas.ts';
 
-/** Two seconds of it: a network that stumbles is no reason to lose anything. */
+/** Two seconds of sound, so that a short delay of the network loses nothing. */
 const WAITING_BYTES_MAX = 64 * 1024;
 
 const CHECK_MS = 500;
@@ -24,7 +24,7 @@ interface SoundStreamOptions {
   readonly onEnded: () => void;
 }
 
-/** The body of an answer that never ends by itself. */
+/** Response body without an end of its own. */
 export class SoundStream {
   readonly body: ReadableStream<Uint8Array>;
   readonly #options: SoundStreamOptions;
@@ -53,7 +53,7 @@ export class SoundStream {
     if ((controller.desiredSize ?? 0) >= bytes.byteLength) controller.enqueue(bytes);
   }
 
-  /** Ends the stream; what was sent arrives. Safe to call twice. */
+  /** Ends the stream; sound that was sent still arrives. Safe to call twice. */
   end(): void {
     const controller = this.#controller;
     this.#letGo();

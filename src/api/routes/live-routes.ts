@@ -85,7 +85,7 @@ const VIEWS_MAX = 200;
 /** Limit of one account within these, so that it cannot shut out the others. */
 const OWN_VIEWS_MAX = 40;
 
-/** Calls of each kind in a snapshot: half of what a view may have waiting for its client. */
+/** Calls of each kind in a snapshot: half of the events that a view may queue for its client. */
 const SNAPSHOT_CALLS_MAX = 500;
 
 /** Events while a snapshot is read. A view that has more ends, and its client begins again. */
@@ -198,7 +198,7 @@ class EarlyFeed {
     this.#events?.end();
   }
 
-  /** Sends the snapshot and what came since it was asked for; ends at once where the feed is closed. */
+  /** Sends the snapshot and the events since it was requested; ends at once if the feed is closed. */
   begin(snapshot: SnapshotEvent, events: EventStream): void {
     events.send(snapshot.event, snapshot.data);
     for (const live of this.#early)
@@ -209,7 +209,7 @@ class EarlyFeed {
   }
 }
 
-/** Of one call that is over: a client that waits for its end need not look at the snapshot. */
+/** Final event of a call that is over; a client that waits for the end need not read the snapshot. */
 function endOf({ data }: SnapshotEvent): LiveEvent | undefined {
   const [call] = data.calls;
   if (call === undefined || call.endedAt === null) return undefined;

@@ -17,17 +17,17 @@ import { entityTag, requireMatch } from '../http/entity-tag.ts';
 import { existing } from '../http/errors.ts';
 import { pageOf, pageQuerySchema } from '../schemas/query-schemas.ts';
 
-/** What a route says of itself in the documentation. */
+/** Documentation of a route: its summary, description and success. */
 interface Words {
   readonly summary: string;
   readonly description?: string;
-  /** What its success means. */
+  /** Meaning of its success. */
   readonly success: string;
 }
 
 /** One kind of records with names. */
 interface Kind<Item, Draft, Patch> {
-  /** As messages name it. */
+  /** Noun of the resource in messages. */
   readonly noun: 'tool' | 'MCP server' | 'SMS gateway' | 'calendar';
   /** Begins the names of operations and schemas, and ends in `s` where they mean several: `Tool`. */
   readonly name: string;

@@ -83,7 +83,7 @@ function rangeOf(
   return parseByteRange(context.req.header('range'), sizeBytes);
 }
 
-/** Without `ETag` and not cacheable: the body is not the recording. RFC 9110, 15.5.17. */
+/** Answers 416 without `ETag` and not cacheable: the body is not the recording. RFC 9110, 15.5.17. */
 function refuseRange(context: ApiContext, sizeBytes: number): Sent {
   context.header('Content-Range', `bytes */${sizeBytes}`);
   const error = new ServiceError(

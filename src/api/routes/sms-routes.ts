@@ -35,7 +35,7 @@ import {
 import { viewOf } from '../serializers.ts';
 import { addNamedRecordRoutes } from './named-record-routes.ts';
 
-/** As trunks: gateways hold credentials that cost money. */
+/** Scope `admin`, as for trunks: gateways hold credentials that cost money. */
 const shared = { tag: 'SMS', scope: 'admin' } as const;
 
 const GATEWAYS = {
@@ -164,8 +164,8 @@ function gatewayView(
 const BODY_LIMIT = { bytesMax: 64 * 1024, message: 'expected 64 KiB at most' };
 
 /**
- * Adds the address of callbacks: not of the customers' interface, since its formats are those of gateways. An unknown or
- * wrongly signed address is 404; anything else is 204, also what says nothing: gateways repeat what was refused.
+ * Adds the path of callbacks. It is not part of the customers' interface, since its formats are those of gateways. An unknown
+ * or wrongly signed path is 404; anything else is 204, even without content: gateways repeat a request that was refused.
  */
 export function addSmsCallbackRoutes(api: ApiApp, deps: ApiDeps): void {
   const path = `${CALLBACK_PATH}/:gatewayId`;
@@ -217,7 +217,7 @@ async function report(
   if (message !== undefined) await recordSmsNews(stores, { message, news, now });
 }
 
-/** A gateway tells of its own messages only. */
+/** Finds the message of a report; a gateway can report on its own messages only. */
 async function messageOf(
   { smsMessages }: Stores,
   told: {

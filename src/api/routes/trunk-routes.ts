@@ -83,7 +83,7 @@ const deleteRoute = describeRoute('delete', '/api/trunks/{trunkName}', {
   errors: [409],
 });
 
-/** Adds `/api/trunks`: SIP trunks set up over REST, and those of the trunks file to read. */
+/** Adds `/api/trunks`: SIP trunks set up over REST; trunks of the trunks file are read-only. */
 export function addTrunkRoutes(api: ApiApp, deps: ApiDeps): void {
   addReads(api, deps);
   addWrites(api, deps);
@@ -158,7 +158,7 @@ function addWrites(api: ApiApp, deps: ApiDeps): void {
   });
 }
 
-/** Before it takes effect. */
+/** State of a saved trunk before it takes effect. */
 const SAVED = {
   state: 'unregistered',
   detail: 'saved, and not in effect yet',
@@ -187,7 +187,7 @@ function trunkOf({ trunks }: Pick<ApiDeps, 'trunks'>, name: string): TrunkState 
   return found;
 }
 
-/** The user name is half of what the carrier asks for. */
+/** Only the operator sees the user name: it is half of the trunk's credentials. */
 function trunkView(trunk: TrunkState, isOperator: boolean) {
   const username = isOperator ? trunk.username : null;
   return viewOf(trunkSchema, { ...trunk, username, callsMax: trunk.maxCalls });
@@ -281,7 +281,7 @@ async function streamCheck(context: ApiContext, deps: ApiDeps, name: string): Pr
   });
 }
 
-/** Sends what is known so far when the stream begins, then each change. */
+/** Sends the newest progress when the stream begins, then each change. */
 class CheckFeed {
   #newest: readonly TrunkCheckProgress[] | undefined;
   #events: EventStream | undefined;

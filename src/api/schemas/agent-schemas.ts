@@ -1,4 +1,4 @@
-/** What agents look like in bodies and answers: the one source of validation, types and documentation. */
+/** Schemas of agents in bodies and answers: the one source of validation, types and documentation. */
 import { z } from '@hono/zod-openapi';
 import { AFTER_TRANSFER, RESPONSIVENESS, VOICEMAIL_ACTIONS } from '../../domain/agent/agent.ts';
 import {
@@ -34,7 +34,7 @@ export const words = (charsMax: number) =>
 /** JSON Schema's part of `isPlainText`; JSON itself has no half characters. */
 export const PLAIN_TEXT = '^[^\\u0000]*$';
 
-/** As `words`, with something to read in it. */
+/** Text as in `words`, with at least one character that is not blank. */
 export const moreThanBlanks = (charsMax: number) =>
   words(charsMax)
     .regex(/\S/, 'expected more than blanks')
@@ -43,7 +43,7 @@ export const moreThanBlanks = (charsMax: number) =>
 /** Whether no value is there twice. */
 export const allDifferent = (values: readonly string[]) => new Set(values).size === values.length;
 
-/** Where calls may be handed to; no two have the same label. */
+/** List of transfer targets; no two have the same label. */
 export const transferTargetList = (targetsMax: number) =>
   z
     .array(
@@ -60,7 +60,7 @@ const transferTargets = transferTargetList(LIMITS.transferTargetsMax).openapi({
   description: 'Where `transfer_call` may go; empty denies. The model sees labels.',
 });
 
-/** What `words` and the expression of `written` take, in one. */
+/** Rule of `words` and expression of `written` in one pattern. */
 const ONE_LINE = '^[^\\s\\u0000](?:[^\\n\\r\\u0000]*[^\\s\\u0000])?$';
 
 const pronunciations = z
@@ -82,7 +82,7 @@ const pronunciations = z
       'How words are to be said; whole words only. Case matters where `written` has capitals. Transcripts keep the written form.',
   });
 
-/** What happens when an answering machine takes an outgoing call. */
+/** Action on an outgoing call that an answering machine takes, and the message to leave. */
 export const voicemailSchema = z
   .strictObject({
     action: z.enum(VOICEMAIL_ACTIONS),
@@ -165,7 +165,7 @@ const responsiveness = z.enum(RESPONSIVENESS).openapi({
     'How soon the agent takes a pause of the caller for the end of their turn: `fast` suits short answers, `patient` callers who think aloud. A new agent is balanced unless given.',
 });
 
-/** What `MODEL_NAME` takes, for readers of expressions without classes of Unicode. */
+/** `MODEL_NAME` as a pattern for regular expressions without Unicode classes. */
 const MODEL_NAME_PATTERN =
   '^[^\\s\\u0000-\\u001f\\u007f](?:[^\\u0000-\\u001f\\u007f]*[^\\s\\u0000-\\u001f\\u007f])?$';
 

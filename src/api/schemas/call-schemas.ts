@@ -1,4 +1,4 @@
-/** What calls look like in queries and answers: the one source of validation, types and documentation. */
+/** Schemas of calls in queries and answers: the one source of validation, types and documentation. */
 import { z } from '@hono/zod-openapi';
 import {
   type CallPosition,
@@ -22,7 +22,7 @@ import { smsMessageSchema } from './sms-schemas.ts';
 /** Unix milliseconds and the call's id. */
 const POSITION = /^(\d{1,15})\.(call_[0-9A-Za-z]{1,64})$/;
 
-/** Base64url of `<milliseconds>.<id>`. It keeps no secret: a page holds calls of its own scope, at any position. */
+/** Base64url of `<milliseconds>.<id>`. It needs no protection: a page holds calls of its own scope only, at any position. */
 export function callCursorOf({ at, id }: CallPosition): string {
   return Buffer.from(`${at.getTime()}.${id}`).toString('base64url');
 }
@@ -126,7 +126,7 @@ const common = {
     .openapi({ description: 'null until the call was analysed.' }),
 };
 
-/** What every view of a call has. */
+/** Fields that every view of a call has. */
 export const callCommonSchema = z.object(common);
 
 const tagsSchema = z.array(z.string()).openapi({
@@ -174,7 +174,7 @@ const successSchema = z.object({ met: z.boolean(), reason: z.string() }).nullabl
   description: 'Whether the `successCriteria` of the agent were met; null as `extracted`.',
 });
 
-/** A call with everything that is on record. */
+/** A call with all its recorded data. */
 export const callSchema = z
   .object({
     ...common,

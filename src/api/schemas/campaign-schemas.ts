@@ -1,4 +1,4 @@
-/** What campaigns look like in requests and answers: the one source of validation, types and documentation. */
+/** Schemas of campaigns in requests and answers: the one source of validation, types and documentation. */
 import { z } from '@hono/zod-openapi';
 import {
   CAMPAIGN_LIMITS,

@@ -1,4 +1,4 @@
-/** What a request for an outgoing call and its answer look like: the one source of validation, types and documentation. */
+/** Schemas of a request for an outgoing call and its answer: the one source of validation, types and documentation. */
 import { z } from '@hono/zod-openapi';
 import { isPlainText } from '../../domain/agent/agent-rules.ts';
 import { EXPIRES_IN_SECONDS, WINDOW_DAYS_MAX } from '../../domain/dialing/dial-window.ts';
@@ -33,7 +33,7 @@ export const overridesSchema = z
 /** The customer's own data on a call: a JSON object within the limits of `whyNotMetadata`. */
 export const metadataSchema = z
   .unknown()
-  // Comes before the record, which drops such a key without a word.
+  // Comes before the record schema, which drops such a key without an error.
   .superRefine((value, context) => {
     for (const { path, message } of unkeepable(value)) {
       context.addIssue({ code: 'custom', path: [...path], message });
@@ -53,7 +53,7 @@ export const metadataSchema = z
     example: { customer: 'c-1029', campaign: 'recall' },
   });
 
-/** Of JSON Schema 2020-12, which the library's types of OpenAPI 3.1 lack. */
+/** Keyword of JSON Schema 2020-12 that the library's types of OpenAPI 3.1 lack. */
 const HEADER_NAMES: object = { propertyNames: { pattern: SIP_HEADER_NAME } };
 
 const headers = z
@@ -154,7 +154,7 @@ function* unkeepable(
 
 const NOT_PLAIN = 'expected well-formed Unicode without NUL';
 
-/** JSON has no bound, and JavaScript takes what is beyond this for infinite. */
+/** JSON numbers have no upper limit, and JavaScript reads larger ones as Infinity. */
 const NOT_FINITE = 'expected a number below 1.8e308';
 
 function whyNotMetadata(value: Readonly<Record<string, unknown>>): string | undefined {

@@ -45,7 +45,7 @@ export function pagingFields(limit: { readonly default: number; readonly max: nu
   };
 }
 
-/** The query of a list with nothing to choose but its page. */
+/** The query of a list that has pagination only. */
 export const pageQuerySchema = z.strictObject(pagingFields(PAGE_LIMIT));
 
 /** A list's envelope around its items. */
@@ -72,7 +72,7 @@ export const dayEnd = day.transform(
   (text) => new Date(new Date(`${text}T00:00:00.000Z`).getTime() + DAY_MS),
 );
 
-/** What the documentation says of such a field. */
+/** OpenAPI form of a day field. */
 export const dayDocs = { type: 'string', format: 'date', example: '2026-11-21' } as const;
 
 interface Asked {

@@ -1,4 +1,4 @@
-/** What SMS gateways, opt-outs and messages look like in bodies and answers: the one source of validation, types and documentation. */
+/** Schemas of SMS gateways, opt-outs and messages in bodies and answers: the one source of validation, types and documentation. */
 import { z } from '@hono/zod-openapi';
 import { PLACES, SMS_PRESETS } from '../../domain/sms/http-template.ts';
 import {

@@ -1,4 +1,4 @@
-/** What trunks look like in bodies and answers. Bodies are validated by the one validator of trunks, not here. */
+/** Schemas of trunks in bodies and answers. Bodies are validated by the one validator of trunks, not here. */
 import { z } from '@hono/zod-openapi';
 import { errorSchema } from '../http/describe-route.ts';
 import { eventOf } from '../http/event-stream.ts';
@@ -10,7 +10,7 @@ const number = z.string().openapi({
 
 const nullableText = z.string().nullable();
 
-/** What the carrier charges in one direction. */
+/** Carrier's price for calls of one direction. */
 const callPriceSchema = z
   .object({
     perMinute: z.number().min(0).openapi({ example: 0.012 }),

@@ -1,4 +1,4 @@
-/** What webhook endpoints and deliveries look like in bodies and answers: the one source of validation, types and docs. */
+/** Schemas of webhook endpoints and deliveries in bodies and answers: the one source of validation, types and docs. */
 import { z } from '@hono/zod-openapi';
 import { isPlainText } from '../../domain/agent/agent-rules.ts';
 import { CUSTOMER_EVENT_KINDS, SERVICE_EVENT_KINDS } from '../../domain/webhook/service-event.ts';

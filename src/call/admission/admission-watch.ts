@@ -40,7 +40,7 @@ export class AdmissionWatch {
     return this.#admission.shortage;
   }
 
-  /** As measured last; undefined before the first second is over. */
+  /** Newest measurement; undefined during the first second. */
   get headroom(): Headroom | undefined {
     return this.#headroom;
   }
@@ -104,7 +104,7 @@ export function admits({ shortage }: Admission, callsInProgress: number): boolea
   return shortage === null || callsInProgress === 0;
 }
 
-/** What to hold by after one more look, a second after the last. */
+/** Next state of admission, from a measurement one second after the last. */
 export function lookedAt(before: Admission, loads: Loads): Admission {
   const [worst, load] = worstOf(loads);
   if (before.shortage === null) {
@@ -132,11 +132,11 @@ function namesOf(loads: Loads): Shortage[] {
 
 /** Figures of the last second. */
 export interface Headroom {
-  /** How late the main thread runs what is due, 99th percentile. */
+  /** Event-loop lag of the main thread, 99th percentile. */
   readonly loopLagMs: number;
   /** Share of its time that the main thread is at work, 0 to 1. */
   readonly mainBusyShare: number;
-  /** Share of a core that the busiest of the other threads uses, those that play and hear sound, 0 to 1. */
+  /** Share of a core that the busiest other thread uses, among media and hearing threads, 0 to 1. */
   readonly threadBusyShare: number;
   /** Recent time of the recogniser, queueing included; null without recent requests. */
   readonly recognitionMs: number | null;
@@ -149,16 +149,16 @@ export interface Headroom {
 /** Resources that admission watches. */
 type Shortage = 'event_loop' | 'worker_thread' | 'recogniser' | 'memory';
 
-/** Each figure over its limit: from 1 on a further call would slow down those in progress. */
+/** Each figure divided by its limit: from 1 on, a further call would slow down those in progress. */
 export type Loads = Readonly<Record<Shortage, number>>;
 
-/** The slowest hundredth of what is due; a turn crosses the main thread five times, and later than this it is heard. */
+/** Limit of the event-loop lag: a turn crosses the main thread five times, and a longer delay becomes audible. */
 const LOOP_LAG_MS_MAX = 150;
 
 /** From here on packets begin to wait for each other, although each is still sent in time. */
 const THREAD_BUSY_SHARE_MAX = 0.8;
 
-/** What is left beyond it goes to the page cache, and to a model that grows. */
+/** Limit of memory use: the rest is for the page cache, and for a model that grows. */
 const MEMORY_USED_SHARE_MAX = 0.95;
 
 /** A recogniser that is so quick leaves the pause in the turn as it was, however much quicker it is alone. */
@@ -170,10 +170,10 @@ const RECOGNITION_RATIO_MAX = 3;
 /** The main thread is not filled up to the brim: requests of customers come in between. */
 const MAIN_BUSY_SHARE_MAX = 0.8;
 
-/** Below this what a thread does is mostly not done for calls. */
+/** Share of a thread's time below which its work is mostly not for calls. */
 const IDLE_SHARE = 0.1;
 
-/** How much of what calls share is used up, as measured on this machine, and how many more calls that leaves */
+/** Load of each resource that calls share, measured on this machine, divided by its limit. */
 export function loadsOf(headroom: Headroom): Loads {
   const { recognitionMs, recognitionAloneMs } = headroom;
   const recognitionMsMax = Math.max(
@@ -189,7 +189,7 @@ export function loadsOf(headroom: Headroom): Loads {
 }
 
 /**
- * About how many more calls there is room for, taken from what those in progress cost the threads.
+ * Estimates how many more calls the machine can take, from the load that the calls in progress put on the threads.
  *
  * @param callsFree how many more the number of calls allows.
  */
@@ -241,7 +241,7 @@ export class AdmittingRegistry extends CallRegistry {
 
   override get free(): number {
     if (this.isFull) return 0;
-    // One by one while the machine is short of something: only the first call is taken then.
+    // Admission would refuse a second call while a resource is short: only one call is taken then.
     return this.#watch.admits(this.size + 1) ? super.free : 1;
   }
 }

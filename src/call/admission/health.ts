@@ -74,7 +74,7 @@ export class Health {
     this.#warming.abort();
   }
 
-  /** For every `/readyz`: quick. */
+  /** Report for `/readyz`; quick enough for every request. */
   async report(isDraining: boolean): Promise<ReadinessReport> {
     const { disk, engines, checks: others } = this.#parts;
     const carriers = this.#parts.carriers();

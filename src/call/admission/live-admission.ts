@@ -79,7 +79,7 @@ export class LiveAdmission {
     this.#options.metrics.callShed(watch.shortage);
   }
 
-  /** For `/readyz`. Always ok: a server that a balancer takes out for its load would end the calls that it protects. */
+  /** Check for `/readyz`. Always ok: a server that a balancer takes out for its load would end the calls that it protects. */
   check(): ReadinessCheck {
     const { shortage } = this.watch;
     const state =

@@ -57,10 +57,10 @@ export function onOneLine(text: string): string {
 /** A caller's mood: the label that customers see, and the number that analytics averages. */
 type Mood = Pick<CallAnalysis, 'sentiment' | 'sentimentScore'>;
 
-/** What is said of a call whose words tell nothing. */
+/** Mood of a call whose words reveal none. */
 const NEUTRAL: Mood = { sentiment: 'neutral', sentimentScore: 0.5 };
 
-/** Formulas of telephone calls that say nothing of the sentiment, though AFINN values most of them. */
+/** Common words of telephone calls that carry no sentiment, though AFINN values most of them. */
 const FORMULAS = ['yes', 'no', 'yeah', 'hello', 'please', 'help', 'want', 'like', 'stop', 'matter'];
 
 const FORMULA_VALUES = Object.fromEntries(FORMULAS.map((word) => [word, 0]));
@@ -74,7 +74,7 @@ const NEUTRAL_WIDTH = 0.25;
 const lexicon = new Sentiment();
 
 /**
- * Weighs what a caller said.
+ * Scores the sentiment of a caller's words.
  *
  * @param language BCP 47. The list knows English only: the words of every other language are neutral.
  * @see Nielsen, "A new ANEW" (AFINN-165), and Hutto and Gilbert, "VADER" (2014), for the normalization

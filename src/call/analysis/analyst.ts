@@ -44,7 +44,7 @@ const SEEN_INTENTS_MAX = 24;
 interface Finding {
   readonly analysis: CallAnalysis;
   readonly by: AnalysisResult;
-  /** Nothing unless given. */
+  /** Undefined for an analysis without the language model. */
   readonly extraction?: ExtractionOutcome;
   /** Whether the timeline tells it already. */
   isOnTimeline: boolean;
@@ -56,7 +56,7 @@ export class Analyst {
   readonly #asking = new Map<string, Promise<void>>();
   /** Findings that the database did not take, by call. A process that dies loses them and asks again. */
   readonly #unsaved = new Map<string, Finding>();
-  /** Jobs left alone after an error, each with what takes its timer back. */
+  /** Jobs that wait after an error, each with the function that cancels its timer. */
   readonly #resting = new Map<string, () => void>();
   /** Calls that wait to be asked about, and whose transcript need not be read again for that: not all is silence. */
   readonly #spoken = new Set<string>();
@@ -70,7 +70,7 @@ export class Analyst {
     this.#looks = new Repeater({ clock: parts.clock, run: () => this.#look() });
   }
 
-  /** Takes up what the process before this one left. Safe to call twice. */
+  /** Resumes the jobs that the previous process left. Safe to call twice. */
   start(): void {
     if (this.#unlisten !== undefined) return;
     this.#startedAtMs = this.#parts.clock.now().getTime();
@@ -78,7 +78,7 @@ export class Analyst {
     this.#looks.ask();
   }
 
-  /** Lets go of what is under way; it stays on record for the next start. Safe to call twice. */
+  /** Cancels running analyses; their jobs stay in the database for the next start. Safe to call twice. */
   async stop(): Promise<void> {
     this.#end.abort(new Error('the server stops'));
     this.#unlisten?.();
@@ -87,7 +87,7 @@ export class Analyst {
     await Promise.all(this.#asking.values());
   }
 
-  /** Starts what can be started now. Never rejects. @returns when to look again, in milliseconds. */
+  /** Starts the jobs that can start now. Never rejects. @returns when to look again, in milliseconds. */
   async #look(): Promise<number | undefined> {
     const { analyses, environment, log } = this.#parts;
     try {
@@ -123,7 +123,7 @@ export class Analyst {
     }
   }
 
-  /** What needs no model: silence, and a call that cannot wait for one any longer. */
+  /** Analysis without the model: of silence, and of a call that is past its deadline. */
   async #findingWithoutModel(job: AnalysisJob): Promise<Finding | undefined> {
     const isLate = this.#remainingMs(job) <= 0;
     if (!isLate && this.#spoken.has(job.callId)) return undefined;
@@ -151,7 +151,7 @@ export class Analyst {
     this.#asking.set(job.callId, asking);
   }
 
-  /** Never rejects: what goes wrong is the job's, and waits with it. */
+  /** Never rejects: after an error the job waits for its next try. */
   async #answerOf(job: AnalysisJob): Promise<void> {
     try {
       const finding = await this.#findOut(job);
@@ -189,7 +189,7 @@ export class Analyst {
     }
   }
 
-  /** After a failed try: later again, or without the model. */
+  /** Schedules another try after a failed one, or analyses the call without the model. */
   async #putOff(job: AnalysisJob, why: Error): Promise<void> {
     if (this.#end.signal.aborted) return;
     const { analyses, clock, log, calls } = this.#parts;
@@ -223,7 +223,7 @@ export class Analyst {
     this.#spoken.delete(job.callId);
     if (this.#unsaved.size < JOBS_MAX) this.#unsaved.set(job.callId, finding);
     await this.#putOnTimeline(job, finding);
-    // Read again at the last moment: what else has changed in the call since must not be undone.
+    // The call is read right before the write, so that other changes made meanwhile are kept.
     const { extracted, success } = finding.extraction ?? NO_EXTRACTION;
     const call = { ...(await this.#callOf(job)), ...finding.analysis, extracted, success };
     await analyses.finish(call, [await this.#eventOf(call)]);
@@ -272,7 +272,7 @@ export class Analyst {
 /** Waits after the first and the second failed try; there is no fourth try. */
 const RETRY_WAITS_MS = [2000, 5000] as const;
 
-/** After a call's end: the contract has 30 s, and the event has still to be written and sent. */
+/** Time limit after a call's end: the contract has 30 s, and the event has still to be written and sent. */
 const DEADLINE_MS = 27_000;
 
 /** A call that ended before this process started has its one try in this time. */
@@ -288,7 +288,7 @@ export function deadlineMs({ endedAt }: AnalysisJob, startedAtMs: number): numbe
   return Math.max(endedAt.getTime() + DEADLINE_MS, startedAtMs + DEADLINE_AFTER_START_MS);
 }
 
-/** What an analyst works with: ports and parts that the composition root fills in. */
+/** Dependencies of an analyst: ports and parts that the composition root fills in. */
 interface AnalystParts {
   readonly environment: Environment;
   /** @param agent undefined where it is gone. */
@@ -306,7 +306,7 @@ interface AnalystParts {
 }
 
 /**
- * Makes `call.transcribed`, created after every event of the call: a simulated call runs ahead of the clock on the wall.
+ * Makes `call.transcribed`, created after every event of the call: the times of a simulated call run ahead of the clock.
  *
  * @param facts.told the events of the call so far.
  * @param facts.recordingUrl empty where there is no recording.

@@ -14,10 +14,10 @@ import {
   TRANSCRIPT_RULES,
 } from './model-question.ts';
 
-/** What an agent wants to know of its calls. */
+/** Extraction settings of an agent: fields and success criteria. */
 export type Wanted = Pick<Agent, 'extract' | 'successCriteria'>;
 
-/** What was read out of a call. */
+/** Result of an extraction: values of the fields, and success. */
 export type Extraction = Pick<Call, 'extracted' | 'success'>;
 
 /** An extraction, or why there is none: without words of the call. */
@@ -35,13 +35,13 @@ interface Question {
   readonly needsReading?: boolean;
 }
 
-/** Nothing was asked for, or nothing was found. */
+/** Result where nothing was asked for, or nothing was found. */
 export const NO_EXTRACTION: Extraction = { extracted: null, success: null };
 
 /** In characters. */
 const REASON_CHARS_MAX = 300;
 
-/** Faults that are told to the model, and to the operator. */
+/** Maximum number of faults that the model and the operator are shown. */
 const FAULTS_MAX = 5;
 
 /**
@@ -167,8 +167,8 @@ function answerSchema({ extract, successCriteria }: Wanted): JsonObject {
 }
 
 /**
- * The schema as servers take it whose answers must follow it: every property required, those that are not may be null. Lengths and
- * patterns are left out, which some refuse; the answer is checked by the customer's own schema.
+ * The schema for servers with structured outputs: every property is required, optional ones may be null. Lengths and
+ * patterns are left out, because some servers refuse them; the answer is checked by the customer's own schema.
  *
  * @see https://platform.openai.com/docs/guides/structured-outputs
  */
@@ -197,7 +197,7 @@ function objectOf(properties: JsonObject, required: readonly unknown[]): JsonObj
   };
 }
 
-/** Leaves null out where a property is not required: a model says so what the call does not tell. */
+/** Leaves null out where a property is not required: a model writes null for a value that the call does not mention. */
 function withoutNulls(value: unknown, schema: JsonObject): unknown {
   if (Array.isArray(value) && isObject(schema.items)) {
     const { items } = schema;

@@ -19,7 +19,7 @@ import type { Clock } from '../../lib/clock.ts';
 /** Longest outage of a trunk during which its campaign waits, in seconds. */
 const CALL_WAIT_SECONDS = 86_400;
 
-/** What placing one call of a campaign needs. */
+/** Dependencies of placing one call of a campaign. */
 export interface CampaignCallParts {
   readonly stores: {
     readonly accounts: Pick<Stores['accounts'], 'find'>;

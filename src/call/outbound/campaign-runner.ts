@@ -22,7 +22,7 @@ const NOT_BEGUN_MS = 60_000;
 /** Contacts of a campaign that one look goes through, and calls that one look takes in: each is a write. */
 const CONTACTS_A_LOOK = 20;
 
-/** Before the rest of a longer list, so that conversations have the thread for most of the time. */
+/** Pause before the rest of a longer list, so that conversations have the thread for most of the time. */
 const BREATH_MS = 20;
 
 /** Interval at which contacts outside the calling hours are checked again: the account may change its hours. */
@@ -34,13 +34,13 @@ interface CampaignRunnerParts extends CampaignCallParts {
   readonly log: Logger;
 }
 
-/** Runs the campaigns of all accounts, in both environments. All that it has done is in the database: a restart goes on. */
+/** Runs the campaigns of all accounts, in both environments. All progress is in the database and survives a restart. */
 export class CampaignRunner {
   readonly #parts: CampaignRunnerParts;
   readonly #looks: Repeater;
-  /** Of running campaigns. */
+  /** Paces of running campaigns, by campaign id. */
   readonly #paces = new Map<string, CampaignPace>();
-  /** By campaign, on `Clock.nowMs`: a fast campaign has the slow ones not looked at each time. */
+  /** Time of the next look by campaign id, on `Clock.nowMs`: slow campaigns are skipped while a fast one is due. */
   readonly #nextLooksMs = new Map<string, number>();
   #startedAt = new Date(0);
   #unlisten: () => void = () => undefined;
@@ -63,7 +63,7 @@ export class CampaignRunner {
     this.#unlisten();
   }
 
-  /** As `drain`, and waits for the pass in progress. Safe to call twice. */
+  /** Calls `drain`, and waits for the pass in progress. Safe to call twice. */
   async stop(): Promise<void> {
     this.drain();
     await this.#looks.stop();
@@ -183,7 +183,7 @@ export class CampaignRunner {
     return campaigns.dueAfter(id, latest, CONTACTS_A_LOOK);
   }
 
-  /** @returns false where nothing more can be called for now, for want of room. */
+  /** @returns false when no further call can start now, because the capacity is used up. */
   async #callEach(
     contacts: readonly Contact[],
     from: CampaignCaller & { readonly campaign: Campaign; readonly room: number },
@@ -268,7 +268,7 @@ export class CampaignRunner {
   }
 }
 
-/** What a late look may make up for; more would be a burst. In milliseconds. */
+/** Delay of a late look that is caught up at most, in milliseconds; more would be a burst. */
 const CATCH_UP_MS = 250;
 
 /** Decides when the next call of one campaign may be made. Instants are those of `Clock.nowMs`. */
@@ -293,7 +293,7 @@ class CampaignPace {
   }
 }
 
-/** Between two calls. */
+/** Time between two calls. */
 function distanceMs({ callsPerMinute }: { readonly callsPerMinute: number }): number {
   return 60_000 / callsPerMinute;
 }

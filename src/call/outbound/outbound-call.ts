@@ -12,7 +12,7 @@ import type { LiveCall } from '../call-registry.ts';
 import { endReasonOfUnanswered, failureBecause, failureOf } from '../session/end-reason.ts';
 import { endUnanswered, type Held, holdCall } from '../session/hold-call.ts';
 
-/** A carrier that was told to cancel has an answer within a SIP transaction, 32 s; one that has not is not waited for. */
+/** Longest wait for the final response after a CANCEL; a SIP transaction takes 32 s at most. */
 const SETTLE_MS_MAX = 40_000;
 
 /** How long a far end may take to agree to a CANCEL when the server stops. */
@@ -49,7 +49,7 @@ export class OutboundCall implements LiveCall {
     registry.add(this);
     try {
       const leg = await this.#dial();
-      // A cancellation may cross an answer of the same moment: nothing is awaited until the session is registered.
+      // A cancellation and an answer may come at the same moment: there is no await before the session is registered.
       if (leg !== undefined && this.#reason === undefined) {
         await holdCall({ ...this.#options, call: this.#call, leg });
       } else if (leg !== undefined) {

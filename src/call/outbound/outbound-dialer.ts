@@ -60,8 +60,8 @@ export interface OutboundDialerOptions {
 }
 
 /**
- * Takes queued calls and turns them into ringing ones. A call is on record as ringing before anybody is dialled, so that
- * no crash makes it be dialled twice; what waits in the queue survives a restart.
+ * Dials queued calls. A call is recorded as ringing before it is dialled, so that a crash never makes it dial twice; the
+ * queue survives a restart.
  */
 export class OutboundDialer implements DialQueue {
   readonly #options: OutboundDialerOptions;
@@ -72,7 +72,7 @@ export class OutboundDialer implements DialQueue {
   readonly #looks: Repeater;
   #unlisten: (() => void)[] = [];
   #isDraining = false;
-  /** As of the newest look. */
+  /** Calls held back, with the reasons, as of the newest look. */
   #holds: DialHolds = new Map();
 
   constructor(options: OutboundDialerOptions) {
@@ -91,7 +91,7 @@ export class OutboundDialer implements DialQueue {
     return this.#isDraining;
   }
 
-  /** Begins to dial what waits already, and what comes. */
+  /** Starts to dial queued calls, present and future ones. */
   start(): void {
     if (this.#unlisten.length > 0 || this.#isDraining) return;
     const { calls, registry } = this.#options;
@@ -106,7 +106,7 @@ export class OutboundDialer implements DialQueue {
     this.#looks.ask();
   }
 
-  /** Dials nothing more; calls that ring or talk go on, and what waits stays in the queue for the next start. */
+  /** Dials no more calls; ringing and answered calls continue, and queued calls stay in the queue for the next start. */
   drain(): void {
     this.#isDraining = true;
     void this.#looks.stop();
@@ -114,10 +114,7 @@ export class OutboundDialer implements DialQueue {
     this.#unlisten = [];
   }
 
-  /**
-   * As `drain`, and waits for the pass in progress; the calls themselves are ended through the registry. Safe to call
-   * twice.
-   */
+  /** Calls `drain`, and waits for the pass in progress; the calls themselves are ended through the registry. Safe to call twice. */
   async stop(): Promise<void> {
     this.drain();
     await this.#looks.stop();
@@ -157,7 +154,7 @@ export class OutboundDialer implements DialQueue {
     return this.#routes.get(from);
   }
 
-  /** @returns when to look again, in milliseconds; undefined when nothing waits. */
+  /** @returns when to look again, in milliseconds; undefined when the queue is empty. */
   async #dialWhatMay(): Promise<number | undefined> {
     const { clock, registry } = this.#options;
     await this.#queue.refresh();
@@ -189,7 +186,7 @@ export class OutboundDialer implements DialQueue {
   }
 
   /**
-   * Ends the calls that have waited for too long, and puts on record what keeps the others.
+   * Ends the calls that have waited for too long, and records why the others wait.
    *
    * @returns how many records were written.
    * @throws {StoreError} when the database refuses.
@@ -240,7 +237,7 @@ export class OutboundDialer implements DialQueue {
     let isDialled = false;
     try {
       const call = await calls.findById(waiting.callId);
-      // A customer may have hung up what was still waiting.
+      // A customer may have hung up the call while it waited.
       if (call?.status === 'queued') {
         const agent = await findAgent(call, call.agentId);
         const problem = problemOf(agent, waiting.trunk);
@@ -301,7 +298,7 @@ export class OutboundDialer implements DialQueue {
     log.warn({ callId, agentId: change.call.agentId, why }, 'queued call was not dialled');
   }
 
-  /** After an internal error: ends the record, where that is still possible. */
+  /** Ends the record after an internal error, where that is still possible. */
   async #giveUpBroken(waiting: WaitingCall, now: Date): Promise<void> {
     try {
       await this.#giveUp(waiting, 'The server failed.', now);

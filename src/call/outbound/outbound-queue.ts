@@ -1,4 +1,4 @@
-/** In-memory copy of one environment's outbound queue, and what keeps its calls from being dialled: their own hours, and the lines and pace of their trunk. */
+/** In-memory copy of one environment's outbound queue, and the reasons that hold its calls back: their own hours, lines and pace of their trunk. */
 import type { WaitingParty } from '../../domain/call/call.ts';
 import { type CallingHours, countryOf } from '../../domain/dialing/calling-hours.ts';
 import { hoursHold, windowHold } from '../../domain/dialing/dial-window.ts';
@@ -49,7 +49,7 @@ export class OutboundQueue {
     this.#options = options;
   }
 
-  /** Whether nothing waits, as far as is known and not known. */
+  /** Whether no call waits, and none can have been added since the last read. */
   get isEmpty(): boolean {
     return this.#waiting.size === 0 && !this.#hasMore;
   }
@@ -110,7 +110,7 @@ export class OutboundQueue {
   /**
    * How many calls would be dialled through the trunk before a new one.
    *
-   * @param queued how many wait by the store's count; those not read yet are taken to be before it.
+   * @param queued number of queued calls by the store's count; unread ones are taken to be before it.
    * @param held ids of the calls that are not to be dialled now.
    */
   aheadOn(
@@ -155,7 +155,7 @@ export async function dialHolds(
   return holds;
 }
 
-/** What carriers commonly allow an account; a trunk's own `callsPerSecond` goes before it. */
+/** Default pace, as carriers commonly allow an account; a trunk's own `callsPerSecond` takes precedence. */
 const CALLS_PER_SECOND = 5;
 
 /** Taken for the time that a call holds its line until some calls have shown it. */
@@ -175,7 +175,7 @@ export class DialLines {
   readonly #carrier: DialCarrier;
   readonly #clock: Clock;
   readonly #callsPerSecond: number;
-  /** By the name of the trunk; trunks are as many as the operator has set up. */
+  /** Time of the next dial by trunk name; trunks are as many as the operator has set up. */
   readonly #nextDialAtMs = new Map<string, number>();
   #lineHeldMs = LINE_HELD_MS_FIRST;
 

@@ -91,7 +91,7 @@ async function reply(asked: Asked, parts: Parts): Promise<ChatReply> {
   }
 }
 
-/** What a call of the agent would ask, had these words been said on it. */
+/** Request that a call of the agent would send for the same words. */
 async function requestOf(
   { agent, account, messages }: Asked,
   parts: Parts & { readonly model: LanguageModel },
@@ -126,7 +126,7 @@ function chatMessageOf({ role, text }: ChatLine): ChatMessage {
   return { role: role === 'agent' ? 'assistant' : 'user', content: text };
 }
 
-/** Stops listening where a call would: a model that goes on and on, or asks for everything at once. */
+/** Stops reading the model where a call would: at an answer that is too long, or at too many tool calls. */
 async function collect(events: AsyncIterable<ModelEvent>, onEvent: () => void) {
   let text = '';
   const calls: ToolCall[] = [];

@@ -32,7 +32,7 @@ interface SandboxCallerOptions {
   readonly log: CallParts['log'];
 }
 
-/** A call leaves the queue before it rings, so that no crash lets it ring twice; what waits survives a restart. */
+/** A call leaves the queue before it rings, so that a crash never makes it ring twice; the queue survives a restart. */
 export class SandboxCaller {
   readonly #options: SandboxCallerOptions;
   readonly #looks: Repeater;
@@ -43,7 +43,7 @@ export class SandboxCaller {
     this.#looks = new Repeater({ clock: options.clock, run: () => this.#look() });
   }
 
-  /** Takes up what waits already, and what comes. */
+  /** Starts to run queued calls, present and future ones. */
   start(): void {
     if (this.#unlisten.length > 0) return;
     const { calls, registry } = this.#options;
@@ -54,7 +54,7 @@ export class SandboxCaller {
     this.#looks.ask();
   }
 
-  /** Takes up nothing more; the calls themselves are ended through the registry. Safe to call twice. */
+  /** Starts no more calls; running calls are ended through the registry. Safe to call twice. */
   async stop(): Promise<void> {
     for (const unlisten of this.#unlisten) unlisten();
     this.#unlisten = [];

@@ -9,16 +9,16 @@ import {
 
 /** Script of the simulated party, as the recogniser reads it. */
 export interface PartyVoice {
-  /** The words said in a span of time, `Clock.nowMs()`; of a sentence that goes on, the words so far. */
+  /** The words said in a span of time, `Clock.nowMs()`; of an unfinished sentence, the words so far. */
   wordsBetween(fromMs: number, untilMs: number): string;
 }
 
-/** What a good recogniser says of a clear line. */
+/** Confidence of recognition on a clear line. */
 const CONFIDENCE = 0.95;
 
 /**
- * No model runs: ten times as fast as life, one would be the slowest part of every call. Voice activity is told by the
- * line itself.
+ * Runs no model: simulated calls run ten times faster than real ones, and a model would be their slowest part. Voice activity
+ * comes from the line itself.
  */
 export class SandboxListener implements SpeechListener {
   readonly #voice: PartyVoice;
@@ -62,8 +62,8 @@ interface KeepingVoice extends Synthesizer {
 }
 
 /**
- * What the sandbox's agents say is always the same, so it is kept, and said again at once. While the engine works, the
- * call's clock is slow: a reply comes as soon after the caller's words as it would in a real call.
+ * Speaks from a cache, since the sandbox's agents always say the same. While the engine works, the call's clock is slow:
+ * a reply comes as soon after the caller's words as it would in a real call.
  */
 export function sandboxVoice(voice: KeepingVoice, clock: ScaledClock): Synthesizer {
   return speakingBy(voice, async function* (request) {

@@ -229,7 +229,7 @@ const SANDBOX_GATEWAY = 'sandbox';
 
 const TIMEOUT_MS = 10_000;
 
-/** Makes the tool of one simulated call. Its messages are shown on the call as those of a live one are. */
+/** Makes the tool of one simulated call. Its messages are shown on the call, like those of live calls. */
 export function sandboxSms(
   call: Call,
   parts: {

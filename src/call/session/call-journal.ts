@@ -19,7 +19,7 @@ export class CallJournal {
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #waiting: (() => Promise<unknown>)[] = [];
-  /** Also while it waits for the next try. */
+  /** True also during the wait for the next try. */
   #isFlushing = false;
   #drained: (() => void)[] = [];
 

@@ -27,7 +27,7 @@ import type { TransferCap } from './transfer-cap.ts';
 
 /** The agent's side of one call: a conversation. */
 export interface TalkingParty {
-  /** What the next talk of this call has to know; complete once this one has stopped. */
+  /** State that the next conversation of this call continues from; complete once this one has stopped. */
   readonly soFar: ConversationSoFar;
   start(): void;
   digit(digit: string): void;
@@ -41,7 +41,7 @@ export interface TalkingParty {
   announcement(summary: string): () => AsyncIterable<Int16Array>;
   /** Question to the transfer target whether it takes the call. */
   acceptance(): AcceptanceQuestion;
-  /** Ends the talk because the call is over, or goes on without the agent; what was heard last is reported before it resolves. */
+  /** Ends the agent's side: the call is over, or goes on without the agent. Reports the last words heard before it resolves. */
   stop(): Promise<void> | void;
 }
 
@@ -70,7 +70,7 @@ export interface CallMetrics
   turn(times: TurnTimes): void;
 }
 
-/** Where recordings go. */
+/** Port that records calls. */
 export interface Recordings {
   /**
    * Starts recording the leg.
@@ -95,7 +95,7 @@ export interface CallParts {
   readonly newId: NewId;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Whether a number rings here: a transfer to it would be a loop. */
+  /** Whether a number leads to this server: a transfer to it would be a loop. */
   readonly isOwnNumber: (number: string) => Promise<boolean>;
   /** The agent's account; undefined where transfers go by the agent's own settings alone. */
   readonly accountOf: (agent: Agent) => Promise<Account | undefined>;

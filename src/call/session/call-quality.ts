@@ -51,7 +51,7 @@ function opinionOf(local: LocalQuality, remote: RemoteQuality | null): number | 
   return Math.round(Math.min(...scores) * 100) / 100;
 }
 
-/** What the far end cannot have heard, even where it reports nothing. */
+/** Loss by packets that were not sent, known even where the far end reports nothing. */
 function unsentLoss({ packetsSent, packetsUnsent }: LocalQuality) {
   return { lossPercent: percentOf(packetsUnsent, packetsSent + packetsUnsent), jitterMs: 0 };
 }
@@ -65,7 +65,7 @@ export function tenths(value: number): number {
   return Math.round(value * 10) / 10;
 }
 
-/** To be called while the line is still there. Nothing waits for it. @param options.onStats takes the last figures. */
+/** Reads the packet counters; call it while the line is open. Not awaited. @param options.onStats takes the last figures. */
 export function countPackets(
   audio: Pick<AudioStream, 'stats'>,
   { onStats, log }: { readonly onStats: (stats: AudioStats) => void; readonly log: Logger },

@@ -217,7 +217,7 @@ export class CallSession implements LiveCall, CallInProgress {
         break;
       case 'turn':
         this.#timeline.turn(event.times);
-        // How long keys take says nothing of how soon speech is answered.
+        // The times of a turn by telephone keys do not measure how soon speech is answered.
         if (event.times.keyed !== true) metrics.turn(event.times);
         break;
       case 'barge-in':
@@ -280,7 +280,7 @@ export class CallSession implements LiveCall, CallInProgress {
     else this.#control.end(hangUp);
   }
 
-  /** The call goes on with two others, until one of them hangs up or its longest duration is over. */
+  /** The agent has left: the other two parties talk on, until one of them hangs up or the longest duration is over. */
   #agentLeft(): void {
     this.#hasAgentLeft = true;
     this.#reason ??= 'transferred';
@@ -292,13 +292,13 @@ export class CallSession implements LiveCall, CallInProgress {
     });
   }
 
-  /** What is left of the longest duration, from the answer on. */
+  /** Time left of the longest duration, which counts from the answer. */
   #remainingMs(): number {
     const { maxDurationMs } = briefOf(this.#agent, this.#call);
     return Math.max(0, this.#answeredAtMs + maxDurationMs - this.#parts.clock.nowMs());
   }
 
-  /** The other party has hung up: the agent goes on where it had left. */
+  /** The third party has hung up: the agent continues with the caller. */
   async #callerIsBack(): Promise<void> {
     if (this.#isReleased || this.#hungUpAt !== undefined) return;
     this.#hasAgentLeft = false;

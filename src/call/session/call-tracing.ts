@@ -63,7 +63,7 @@ const SINCE_VOICE = [
   'firstPacketMs',
 ] as const;
 
-/** The call as a tree: its turns, and in them what had to be waited for. Null when the call is not over. */
+/** The call as a tree of spans: its turns, and in them their waits. Null when the call is not over. */
 export function spansOfCall(call: Call, timeline: readonly TimelineEntry[]): SpanTree | null {
   if (call.endedAt === null) return null;
   const startMs = (call.startedAt ?? call.createdAt).getTime();
@@ -98,7 +98,7 @@ function ringingSpans({ answeredAt }: Call, startMs: number): readonly SpanTree[
 }
 
 /**
- * A turn goes on the timeline when the first packet of its answer leaves, or when it is given up. So its beginning is
+ * A turn is added to the timeline when the first packet of its answer leaves, or when it is given up. So its beginning is
  * that instant less the longest of its times; against each other its spans are exact.
  */
 function turnSpan({ at, details }: TimelineEntry): SpanTree {
@@ -129,7 +129,7 @@ function turnSpan({ at, details }: TimelineEntry): SpanTree {
   };
 }
 
-/** A tool goes on the timeline when it has had its run. */
+/** A tool is added to the timeline when it has run. */
 function toolSpan({ at, details }: TimelineEntry): SpanTree {
   const endMs = at.getTime();
   return {

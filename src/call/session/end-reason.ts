@@ -56,7 +56,7 @@ export function endReasonOfConversation(end: ConversationEnd): EndReason {
   }
 }
 
-/** What ended the talk of two who were joined, as the timeline says it. */
+/** Timeline text for the end of a bridge between two parties. */
 export function bridgeEndOf(cause: ReleaseCause): string {
   switch (cause.kind) {
     case 'far-end':
@@ -83,7 +83,7 @@ const REDIRECTED = 'The carrier redirects the call to another address, which is 
 const UNWANTED = 'The called party wants no calls from this number';
 const SCREENED = 'A service of the carrier took the call for an unwanted one';
 
-/** By the final status of our INVITE. RFC 3261, 21; 607: RFC 8197; 608: RFC 8688. */
+/** Reasons by the final status of our INVITE. RFC 3261, 21; 607: RFC 8197; 608: RFC 8688. */
 const REFUSALS: Readonly<Record<number, string>> = {
   401: CREDENTIALS,
   403: CREDENTIALS,
@@ -104,13 +104,13 @@ const REFUSALS: Readonly<Record<number, string>> = {
   608: SCREENED,
 };
 
-/** By the status that our own SIP server made for a far end that it got nothing from. */
+/** Reasons by the status that our own SIP server makes where the far end sends no response. */
 const UNREACHED: Readonly<Record<number, string>> = {
   408: 'The carrier gave no response',
   503: 'The carrier is out of reach',
 };
 
-/** What a status without a sentence of its own says, by its class. */
+/** Reason for a status without one of its own, by its class. */
 function refusalByClass(sipStatus: number): string {
   if (sipStatus >= 300 && sipStatus < 400) return REDIRECTED;
   return sipStatus >= 500

@@ -10,7 +10,7 @@ import type { SpeechRequest } from '../../speech/tts/pool/synthesizer.ts';
 /** Newest changes first; the phrases of other agents are cached at their first call. */
 const AGENTS_MAX = 100;
 
-/** Between two phrases, so that calls come first. */
+/** Pause between two phrases, so that calls come first. */
 const BREATH_MS = 50;
 
 interface Options {
@@ -78,7 +78,7 @@ async function activeAgents({ accounts, agents }: Options['store']): Promise<rea
 
 function requestsOf({ greeting, voice, language, settings }: Agent): readonly SpeechRequest[] {
   const { pronunciations } = settings;
-  // A call without values of its own says the defaults.
+  // A call without values for the variables says their defaults.
   const texts = [filledIn(greeting, NO_VARIABLES), phrasesFor(language).filler];
   return texts.map((text) => ({ text, voice, language, pronunciations }));
 }

@@ -9,7 +9,7 @@ import type { CallParts } from './call-parts.ts';
 import { CallSession } from './call-session.ts';
 import { beginningOf, endedEntry } from './session-timeline.ts';
 
-/** What the session of one call is made from. */
+/** Dependencies and record of one call's session. */
 export interface Held {
   readonly parts: CallParts;
   readonly registry: CallRegistry;

@@ -110,8 +110,8 @@ export class SessionControl {
   }
 
   /**
-   * Ends the agent's part in the call. Where another party is on the line, the two talk on; where there is none, or where
-   * that fails, `hangUp` ends the call. An agent that has left already ends nothing.
+   * Ends the agent's part in the call. In a three-way call the other two parties talk on; otherwise, or if that fails,
+   * `hangUp` ends the call. Does nothing if the agent has left already.
    */
   end(hangUp: () => void): void {
     const { log } = this.#options;
@@ -280,7 +280,7 @@ interface FarEndTransfersOptions {
   readonly log: Logger;
 }
 
-/** A far end is told nothing of agents. */
+/** Reasons that the far end is given; they do not mention agents. */
 const REFUSALS = { ...TRANSFER_REFUSALS, 'too-many-today': 'the transfers of the day are used up' };
 
 /** Decides about each REFER of one call. */

@@ -53,7 +53,7 @@ export class SessionTimeline {
     this.#options = options;
   }
 
-  /** Adds what happens now. After the end nothing happens any more. */
+  /** Adds an entry at the current time, or at the call's end if that is earlier. */
   add(kind: string, details: Details = {}): void {
     const now = this.#options.clock.now();
     const at = this.#endsAt !== undefined && this.#endsAt < now ? this.#endsAt : now;
@@ -70,7 +70,7 @@ export class SessionTimeline {
     if (this.#keys <= KEYS_MAX) this.add('digit');
   }
 
-  /** Without the arguments, which are callers' words. */
+  /** Adds a tool run without its arguments, which are callers' words. */
   tool(run: Extract<ConversationEvent, { readonly kind: 'tool' }>): void {
     const { name, outcome, problem } = run;
     const why = problem === undefined ? {} : { problem };
@@ -103,7 +103,7 @@ export class SessionTimeline {
   }
 }
 
-/** What a call's record says of its recording. */
+/** Recording fields of a call's record. */
 type RecordingFacts = Pick<Call, 'recordingFile' | 'recordingTruncated'>;
 
 interface RecordingOptions {

@@ -10,19 +10,19 @@ import type {
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 
-/** Between two looks at which calls are quiet. */
+/** Interval between checks for quiet calls. */
 const LOOK_MS = 1000;
 
 /** Calls of one write: more keep the thread from the conversations for longer than a millisecond or two. */
 const CALLS_AT_ONCE = 10;
 
-/** Between two writes, where many calls have ended together. */
+/** Pause between two writes, where many calls have ended together. */
 const BREATH_MS = 5;
 
-/** The 200 to BYE comes within a moment, and what was lost is repeated every 4 s. RFC 3261, 17.1.2.2. */
+/** The 200 to a BYE comes at once, and a lost BYE is repeated every 4 s. RFC 3261, 17.1.2.2. */
 const QUIET_MS = 5000;
 
-/** No transaction lasts longer than 64*T1, 32 s: nothing belongs to the call any more. */
+/** No transaction lasts longer than 64*T1, 32 s: later messages do not belong to the call. */
 const LATE_MS_MAX = 35_000;
 
 /** A disk that fails longer than this has other troubles. */

@@ -69,17 +69,17 @@ export function takeTexts({ store, telephony }: Pick<AppParts, 'store' | 'teleph
   });
 }
 
-/** Tools that customers have made, and what they are connected with. */
+/** Customers' own tools: custom tools, and those of their MCP servers. */
 export interface CustomerTools {
   readonly customTools: CustomTools;
   readonly mcpTools: McpTools;
-  /** Begins to read what MCP servers offer; calls do not wait for it. To be called once. */
+  /** Begins to read the tools of MCP servers; calls do not wait for it. Call it once. */
   start(): void;
   /** Ends requests in progress. Safe to call twice. */
   stop(): Promise<void>;
 }
 
-/** Nothing is connected before `start`, or the first use of a tool. */
+/** Opens customers' own tools; connects nothing before `start` or the first use of a tool. */
 export function openCustomerTools(from: {
   readonly config: Pick<Config, 'WEBHOOK_ALLOW_LOCAL' | 'WEBHOOK_ALLOW_PRIVATE'>;
   readonly store: Pick<Store, 'customTools' | 'mcpServers' | 'accounts'>;

@@ -4,7 +4,7 @@ import { phoneLibrary } from '../../domain/dialing/phone-library.ts';
 import { languageOf } from '../../lib/language-tag.ts';
 import type { TurnState } from '../turn/turn-state.ts';
 
-/** What the caller dictates. */
+/** Kinds of dictation. */
 export type DictationKind = 'phone' | 'digits' | 'spelling' | 'email' | 'address';
 
 /** `begun`: more is sure to come. `perhaps`: it may be all. `whole`: there can be no more. */
@@ -16,7 +16,7 @@ export interface Dictation {
   readonly progress: DictationProgress;
 }
 
-/** What the call knows of its place: languages and countries write their numbers differently. */
+/** Language and country of the call: both decide how numbers are written. */
 interface DictationPlace {
   /** BCP 47. */
   readonly language: string;
@@ -42,10 +42,10 @@ const ASKED: readonly (readonly [DictationKind, RegExp])[] = [
   ],
 ];
 
-/** What turns a dictation down, or asks back. */
+/** Answers that turn a dictation down, or ask back. */
 const NO_PART = /^\W*(no|nope|yes|yeah|sí|si|nein|ja|non|oui|sim|não)\b|[?!]["')]?\s*$/i;
 
-/** Without a country's rules, a telephone number is whole with this many digits. */
+/** Digits of a whole telephone number where the country's rules are not known. */
 const PHONE_DIGITS = 10;
 
 /** Fewer digits than this are no whole code or order number. */
@@ -57,13 +57,13 @@ const CARD_DIGITS = 16;
 const CARD_ASKED =
   /\bcard number|kartennummer|número de (?:su |la )?tarjeta|numéro de (?:votre |la )?carte|numero (?:della )?carta|número do cartão/i;
 
-/** Of names, those with fewer letters are rare. */
+/** Fewest letters of a spelt word: shorter names are rare. */
 const SPELT_LETTERS_MIN = 3;
 
 /**
- * Tells what is being dictated, from the agent's question and the caller's words so far.
+ * Finds the dictation in progress, from the agent's question and the caller's words so far.
  *
- * @returns null when nothing is.
+ * @returns null without a dictation.
  */
 export function dictationOf(
   text: string,
@@ -129,7 +129,7 @@ const PROGRESS: Readonly<Record<DictationKind, Judge>> = {
   },
 };
 
-/** By the country's own lengths, so that ten digits are enough in one country and eleven in another. */
+/** Progress of a telephone number by the country's own lengths: ten digits are enough in one country, eleven in another. */
 function phoneProgress(digits: string, country: string | null): DictationProgress {
   const place =
     country !== null && phoneLibrary().isSupportedCountry(country) ? country : undefined;
@@ -149,7 +149,7 @@ function isWholeNumber(digits: string, country: CountryCode | undefined): boolea
   return phoneLibrary().parsePhoneNumberFromString(digits, country)?.isValid() === true;
 }
 
-/** Such as 6 of "your six-digit code"; null where the question does not say. */
+/** Number of digits that the question asks for, such as 6 in "your six-digit code"; null where it does not say. */
 function expectedDigits(question: string, language: string): number | null {
   const match =
     /([\p{L}\d]+)[- ](?:digit|stellig|dígitos|cifras|chiffres|cifre)/iu.exec(question) ??
@@ -187,7 +187,7 @@ function hasEmailPart(text: string): boolean {
   return /@|\b(at|dot|arroba|punto|chiocciola|arobase|point|punkt|ponto)\b/i.test(text);
 }
 
-/** From the agent's last words and the caller's so far. Null when nothing is. */
+/** The dictation in progress, from the agent's last words and the caller's words so far; null without one. */
 export function dictationIn(state: TurnState, text: string): Dictation | null {
   const { history, rules } = state;
   const question = history.findLast(({ role }) => role === 'assistant')?.content ?? '';
@@ -201,7 +201,7 @@ interface NumberWords {
   readonly joins: ReadonlySet<string>;
 }
 
-/** Zero to nineteen, then twenty to ninety; a word for nothing in between is a dash. */
+/** Words for zero to nineteen, then for twenty to ninety; a dash stands for a word that the language does not have. */
 const SPOKEN = {
   en:
     'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen ' +
@@ -334,7 +334,7 @@ function digitsAlone(token: string, value: number | undefined): string | null {
   return /^\+?\d+$/.test(token) ? token : null;
 }
 
-/** A unit goes on any tens, ten to nineteen on French sixty and eighty. */
+/** Whether a number joins the tens before it: 1 to 9 with any tens, 10 to 19 with 60 and 80 in French. */
 function fits(tens: number, value: number, joins: ReadonlySet<string>): boolean {
   const goesTo = joins.has('et') && (tens === 60 || tens === 80) ? 19 : 9;
   return tens % 10 === 0 && value > 0 && value <= goesTo;

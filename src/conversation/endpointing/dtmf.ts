@@ -7,7 +7,7 @@ import { act, change, countSpeculation, type Draft, isAgentsFloor } from '../tur
 /** More keys than this at once are no number. */
 const DIGITS_MAX = 32;
 
-/** Where an agent has a tool for secret numbers, a longer entry without it may be one all the same. */
+/** Longest entry that is shown where an agent has a tool for secret numbers: a longer one may be secret. */
 const SHOWN_DIGITS_MAX = 6;
 
 /** Takes a key. `#` ends the entry; any other key may be followed by more. */

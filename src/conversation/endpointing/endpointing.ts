@@ -3,7 +3,7 @@
 import type { EndpointingWaits } from '../turn/turn-rules.ts';
 import type { Dictation, DictationKind } from './dictation.ts';
 
-/** A pause of the caller, with what endpointing knows about it. */
+/** A pause of the caller, with the observations that endpointing uses. */
 export interface PauseObservation {
   /** How finished the words sound, from 0 to 1. */
   readonly completeness: number;
@@ -25,7 +25,7 @@ export const COMPLETENESS_UNKNOWN = 0.5;
 export const SILENCE_MS_CAP = 3000;
 
 /**
- * Silence between the parts of what is dictated. `begun`: more is sure to come, so that waiting costs nothing;
+ * Silence required between the parts of a dictation. `begun`: it is certainly incomplete, so that waiting costs nothing;
  * `perhaps`: a little more than people pause between groups.
  */
 const DICTATION_SILENCE_MS: Readonly<
@@ -62,8 +62,8 @@ const OVER_USUAL = 1.2;
 const PATIENCE_MS_MAX = 1500;
 
 /**
- * The more finished the turn sounds, the less silence is needed; hesitant callers get more. The words decide where there is
- * no score; a score counts as far as its model is trusted. Never above 3 s.
+ * The more finished the turn sounds, the less silence is needed; hesitant callers get more. Without a score of the turn model,
+ * the words decide; a score counts as far as its model is trusted. Never above 3 s.
  */
 export function silenceRequiredMs(pause: PauseObservation, waits: EndpointingWaits): number {
   const usualMs = pause.typicalPauseMs * OVER_USUAL;
@@ -80,7 +80,7 @@ export function silenceRequiredMs(pause: PauseObservation, waits: EndpointingWai
   return Math.round(Math.min(SILENCE_MS_CAP, waitMs));
 }
 
-/** By the words alone. */
+/** Silence to wait for, by the words alone. */
 function wordsWaitMs(pause: PauseObservation, waits: EndpointingWaits, usualMs: number): number {
   const { silenceMsMin, silenceMsMax, questionMs, statementMs } = waits;
   if (isWhole(pause) || pause.isQuestion) {
@@ -92,7 +92,7 @@ function wordsWaitMs(pause: PauseObservation, waits: EndpointingWaits, usualMs: 
   return mostMs - (mostMs - leastMs) * pause.completeness;
 }
 
-/** By words and a turn model that is trusted: the voice tells a sentence that goes on from the last one. */
+/** Silence to wait for, by words and a trusted turn model: the voice tells an unfinished sentence from the last one. */
 function scoredWaitMs(pause: PauseObservation, waits: EndpointingWaits, usualMs: number): number {
   const { silenceMsMin, silenceMsMax } = waits;
   const leastMs = Math.max(silenceMsMin, Math.min(usualMs, (silenceMsMin + silenceMsMax) / 2));
@@ -154,8 +154,8 @@ const ENDING_TOO = new Set('so that in on her die das sind'.split(' '));
 const LEADING_ON = new Set(Object.values(LEADING_ON_BY_LANGUAGE).join(' ').split(' '));
 
 /**
- * Scores how finished a text sounds, from 0 (broken off) to 1 (a whole sentence). Recognisers put a full stop
- * only where the voice falls; that, and the last word, is what there is to go by.
+ * Scores how finished a text sounds, from 0 (broken off) to 1 (a whole sentence), by its last word and its punctuation.
+ * Recognisers put a full stop only where the voice falls.
  */
 export function completenessOf(text: string): number {
   const trimmed = text.trim();

@@ -5,7 +5,7 @@ import type { AudioStream } from '../../media/audio-stream.ts';
 /** How long the caller may take to find the card and begin. */
 const FIRST_KEY_MS = 15_000;
 
-/** Between two keys: as long as it takes to look at the card again. */
+/** Time limit between two keys: as long as it takes to look at the card again. */
 const NEXT_KEY_MS = 6000;
 
 /** The last key's tone may still be in the sound, and `#` may follow a number that was complete without it. */

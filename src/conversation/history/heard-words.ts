@@ -6,7 +6,7 @@ export interface Piece {
   readonly audioMs: number;
   /** Whether `audioMs` is all of it. */
   readonly isWhole: boolean;
-  /** For each word, as blanks part them, the share of the clause's audio after which it has been said. */
+  /** End of each word, split at blanks, as a share of the clause's audio. */
   readonly wordEnds?: readonly number[];
   /** Whether it only bridges a silence ("One moment, please"): the transcript has it, the model's history does not. */
   readonly isBridge?: boolean;
@@ -36,7 +36,7 @@ export function heardWords(pieces: readonly Piece[], playedMs: number): string {
     .join(' ');
 }
 
-/** Likewise, without what only bridged a silence. */
+/** `heardWords` without pieces that only bridge a silence. */
 export function heardOwnWords(pieces: readonly Piece[], playedMs: number): string {
   return heardPieces(pieces, playedMs)
     .filter(({ piece, heard }) => piece.isBridge !== true && heard !== '')
@@ -44,7 +44,7 @@ export function heardOwnWords(pieces: readonly Piece[], playedMs: number): strin
     .join(' ');
 }
 
-/** What is left to be said of a reply, from the sentence on that was cut; without what only bridged a silence. */
+/** Clauses of a reply still to be said, from the start of the interrupted sentence, without those that bridge a silence. */
 export function unheardClauses(pieces: readonly Piece[], playedMs: number): readonly string[] {
   const rest = heardPieces(pieces, playedMs)
     .filter(({ piece }) => piece.isBridge !== true)
@@ -55,7 +55,7 @@ export function unheardClauses(pieces: readonly Piece[], playedMs: number): read
   return rest.filter((text) => text !== '');
 }
 
-/** Where the last sentence ends of which all was heard. */
+/** Index after the last sentence that was heard in full. */
 function endOfSentences(text: string, heard: string): number {
   const ends = [...text.matchAll(/[.!?…。！？]+(?=\s|$)/gu)].map(
     ({ 0: mark, index }) => index + mark.length,

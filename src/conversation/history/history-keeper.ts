@@ -22,7 +22,7 @@ import {
 /** A summary that takes longer comes too late. */
 const SUMMARY_MS_MAX = 20_000;
 
-/** After this many attempts that failed or were interrupted, the part is left out when the window is full. */
+/** Failed or interrupted attempts after which the part is left out once the window is full. */
 const TRIES_MAX = 4;
 
 /** A model's answer that is longer than this is no summary. */
@@ -33,7 +33,7 @@ interface Parts {
   readonly tools: { readonly descriptions: readonly ToolDescription[] };
   readonly clock: Clock;
   readonly log: Logger;
-  /** Without it, tokens are not counted. */
+  /** Counters of summaries; nothing is counted where undefined. */
   readonly counts?: LanguageModelCounts;
 }
 
@@ -43,7 +43,7 @@ export interface FittingRequest {
   readonly onUsage: (usage: ModelUsage) => void;
 }
 
-/** One call's. Between two summaries each request goes on where the one before ended, so that caches hold. */
+/** History of one call. Between two summaries each request extends the one before, so that prompt caches stay valid. */
 export class HistoryKeeper {
   readonly #parts: Parts;
   readonly #tools: readonly ToolDescription[];
@@ -54,7 +54,7 @@ export class HistoryKeeper {
   #covered = 0;
   #summary = '';
   #tries = 0;
-  /** As last asked, without the system prompt. */
+  /** Messages of the newest request, without the system prompt. */
   #history: readonly ChatMessage[] = [];
   #system: readonly ChatMessage[] = [];
   #rule: string | undefined;
@@ -67,18 +67,18 @@ export class HistoryKeeper {
     this.#counts = parts.counts ?? UNCOUNTED;
   }
 
-  /** Has the model read what the first request will begin with. The first request ends it. */
+  /** Makes the model read the beginning of the first request in advance. The first request ends it. */
   begin(messages: readonly ChatMessage[]): void {
     this.#inBackground((signal) => this.#warm(messages, signal));
   }
 
-  /** What a request may have, in characters. */
+  /** Size limit of a request's messages, in characters. */
   get roomChars(): number {
     return this.#room.max;
   }
 
   /**
-   * Makes a request of the whole conversation, system prompt first. What goes on in the background makes room for it.
+   * Makes a request of the whole conversation, system prompt first. Stops a request that runs in the background.
    *
    * @param note goes before the caller's last words, and is not kept.
    */
@@ -96,9 +96,8 @@ export class HistoryKeeper {
   }
 
   /**
-   * Keeps the model to a rule that was told in the course of the call, until another takes its place or none. It stands
-   * where it was told as long as that is shown, since a model re-reads a prompt that changes at its beginning; then in the
-   * system prompt.
+   * Sets a rule that was added during the call; undefined removes it. The rule stays where it was added as long as that message
+   * is shown, since a model re-reads a prompt that changes at its beginning. After that, the system prompt has it.
    */
   keepTo(rule: string | undefined): void {
     this.#rule = rule;
@@ -114,7 +113,7 @@ export class HistoryKeeper {
     this.#inBackground((signal) => this.#summarise(until, signal));
   }
 
-  /** Ends what goes on in the background. Safe to call twice. */
+  /** Ends the request in the background. Safe to call twice. */
   stop(): void {
     this.#background?.abort(new Error('the call is over'));
   }
@@ -123,7 +122,7 @@ export class HistoryKeeper {
     return roomFor(this.#parts.model.contextTokens, this.#toolsLength, this.#perToken);
   }
 
-  /** What the model is shown. */
+  /** Messages as the model is shown them. */
   #shown(): readonly ChatMessage[] {
     const summary = this.#summary === '' ? [] : [summaryMessage(this.#summary)];
     const rest = this.#history.slice(this.#covered);
@@ -142,7 +141,7 @@ export class HistoryKeeper {
     return lengthOf(this.#shown());
   }
 
-  /** Leaves the oldest part out without a summary: no answer at all would be worse. */
+  /** Leaves the oldest part out without a summary: otherwise the model could not answer at all. */
   #cut(): void {
     const rest = this.#history.slice(this.#covered);
     const left = verbatimFrom(rest, this.#room.verbatimMax);
@@ -228,19 +227,19 @@ export function lengthOf(messages: readonly ChatMessage[]): number {
   }, 0);
 }
 
-/** Characters a token, from a prompt whose length the model has told. */
+/** Characters a token, from a prompt whose length the model has reported. */
 export function charactersPerToken(characters: number, promptTokens: number): number {
   return Math.min(CHARACTERS_PER_TOKEN_MAX, Math.max(1, characters / promptTokens));
 }
 
-/** What the messages of one call may take, in characters. */
+/** Size limits for the messages of one call, in characters. */
 interface Room {
   readonly summariseAt: number;
   readonly verbatimMax: number;
   readonly max: number;
 }
 
-/** What the tools take in every request, in characters. */
+/** Length of the tool descriptions in every request, in characters. */
 export function lengthOfTools(tools: readonly ToolDescription[]): number {
   return tools.length === 0 ? 0 : JSON.stringify(tools).length;
 }
@@ -260,8 +259,8 @@ export function roomFor(
 }
 
 /**
- * Where the part begins that stays word for word: with words of the agent if possible, never between a tool call and
- * its result, so that what comes before can be one message of the other side.
+ * Finds where the verbatim part begins: with words of the agent if possible, never between a tool call and its result,
+ * so that the part before it can be one message of the other side.
  *
  * @param messages without the system prompt.
  * @returns index into `messages`; 0 when all of them stay.

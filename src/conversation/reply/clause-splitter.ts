@@ -15,7 +15,7 @@ const LONG = 140;
 /** No piece is longer than this. */
 const LENGTH_MAX = 240;
 
-/** A mark that may end a piece. What follows it must have come already, save after ideographic marks. */
+/** A mark that may end a piece. The text after it must have arrived already, except after ideographic marks. */
 const MARKS = /[.!?…]+["'”’)\]]*(?=\s+\S)|[。！？]+|\n+|[,;:–—](?=\s)/gu;
 
 /** Titles are followed by a name, so their point never ends a sentence. */
@@ -63,7 +63,7 @@ export class ClauseSplitter {
     return rest === '' ? [] : [rest];
   }
 
-  /** Where the first piece of the text ends; undefined while it may go on. */
+  /** End of the first piece of the text; undefined while it may go on. */
   #end(): number | undefined {
     for (const mark of this.#text.matchAll(MARKS)) {
       const end = mark.index + mark[0].length;
@@ -101,7 +101,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   '&nbsp;': ' ',
 };
 
-/** The text as it is to be read out: without markup, a row of a table as a list. Empty when nothing of it can be. */
+/** The text for speech synthesis: without markup, a row of a table as a list. Empty when nothing is left to say. */
 export function speakable(text: string): string {
   return text
     .replace(/^\s*\|[\s:|-]*\|\s*$/gm, '')

@@ -40,7 +40,7 @@ interface ReplyRequest {
   readonly knowledge?: KnowledgeLookup | undefined;
   readonly signal: AbortSignal;
   readonly tell: (event: TurnEvent) => void;
-  /** Whether the caller has heard all that the reply has told so far. */
+  /** Whether the caller has heard all clauses of the reply so far. */
   readonly isVoiceDry: () => boolean;
   readonly clock: Clock;
   readonly log: Logger;
@@ -113,7 +113,7 @@ async function withPassages(
   return history.fit(messages, text);
 }
 
-/** An answer that said nothing may be a tool call that the model wrote down. */
+/** An answer without a clause may be a tool call that the model wrote as text. */
 function tellWrittenCall({ reply, tools, tell }: ReplyRequest, text: string): void {
   const call = writtenToolCall(text, tools);
   if (call !== null) tell({ kind: 'tool-called', reply, call });
@@ -126,13 +126,13 @@ function tellClauses({ reply, tell }: ReplyRequest, pieces: readonly string[]): 
   return clauses.length > 0;
 }
 
-/** Tells how long the caller has heard nothing while the model goes on, and hurries text that has no mark. */
+/** Reports how long the caller has heard nothing while the model streams, and sends text that has waited too long for a mark. */
 class StreamWatch {
   readonly #request: ReplyRequest;
   readonly #splitter: ClauseSplitter;
-  /** Since when the caller hears nothing: the request, or the end of what was told. */
+  /** Beginning of the caller's silence: the request, or the end of the last clause that was played. */
   #silentAtMs: number;
-  /** Whether what was told has been heard to its end; what bridges the silence after that does not count. */
+  /** Whether the model's last clause was played to its end; a filler after it does not count. */
   #isHeardOut = true;
   #hasTold = false;
   /** Since when text waits for its mark. */
@@ -146,7 +146,7 @@ class StreamWatch {
     this.#tickLater();
   }
 
-  /** Whether a clause or a tool call was told. */
+  /** Whether a clause or a tool call was sent to the turn machine. */
   get hasToldAny(): boolean {
     return this.#hasTold;
   }
@@ -156,7 +156,7 @@ class StreamWatch {
     this.#pendingAtMs ??= this.#request.clock.nowMs();
   }
 
-  /** Clauses or a tool call were told; what follows the last of them has just come. */
+  /** Notes that clauses or a tool call were sent. The text after the last clause has just arrived. */
   hasTold(): void {
     this.#hasTold = true;
     this.#isHeardOut = false;

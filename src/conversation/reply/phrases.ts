@@ -7,7 +7,7 @@ import type { ConversationBrief } from '../conversation-port.ts';
 export interface Phrases {
   /** In the place of a greeting of which nothing can be said, such as one that is a variable without a value. */
   readonly hello: string;
-  /** After a long silence. */
+  /** Said after a long silence. */
   readonly checkIn: string;
   /** The recogniser failed, or there was a voice without words. */
   readonly notUnderstood: string;
@@ -29,7 +29,7 @@ export interface Phrases {
   readonly patience: string;
   /** The longest allowed duration is over. */
   readonly timeIsUp: string;
-  /** Nothing works any more. */
+  /** Said before the agent gives the call up. */
   readonly giveUp: string;
   /** Questions before a tool, by its name, where the caller's words are unsure. */
   readonly confirmations: Readonly<Record<string, string>>;
@@ -186,7 +186,7 @@ interface VoiceOptions {
 }
 
 /**
- * Speaks it with the agent's voice: 8 kHz, mono, in chunks of any length.
+ * Speaks the announcement of a transfer with the agent's voice: 8 kHz, mono, in chunks of any length.
  *
  * @param summary what the caller wants; without one, only that there is a caller.
  */

@@ -69,7 +69,7 @@ export class ReplyVoice {
     this.#finishWhenDone();
   }
 
-  /** Keeps audio in again. What has been let out stays out. */
+  /** Holds audio back again. Audio that was released already is still played. */
   hold(): void {
     this.#mayBeHeard = false;
   }
@@ -141,7 +141,7 @@ export class ReplyVoice {
       this.#audio.finish(this.#reply);
       return;
     }
-    // There is nothing to play, so the audio stream would never tell that it is over.
+    // Without audio, the audio stream would never report the end of playout.
     const event = { kind: 'playout-finished', reply: this.#reply, playedMs: 0 } as const;
     this.#tell({ ...event, isComplete: true });
   }

@@ -57,7 +57,7 @@ export function beginReply(
   return id;
 }
 
-/** Says a set phrase, and afterwards does with the call what `after` says. */
+/** Says a set phrase, and then ends the conversation as `after` says; null goes on with it. */
 export function sayPhrase(
   draft: Draft,
   kind: ReplyKind,
@@ -102,7 +102,7 @@ export function bridge(draft: Draft, text: string): void {
   addPiece(draft, { text, audioMs: 0, isWhole: false, isBridge: true });
 }
 
-/** Whether nothing has been said in a reply but that it takes a moment: that is no answer. */
+/** Whether a reply has no words yet except a filler, which is no answer. */
 export function isUnsaid({ pieces }: Reply): boolean {
   return ownWords(pieces).length === 0;
 }
@@ -133,7 +133,7 @@ export function releaseReply(draft: Draft): void {
   });
 }
 
-/** Stops the reply. What was heard of it stays in the history. */
+/** Stops the reply. Its words that were heard stay in the history. */
 export function dropReply(draft: Draft, atMs: number): void {
   const { reply } = draft.state;
   if (reply === null) return;
@@ -141,7 +141,7 @@ export function dropReply(draft: Draft, atMs: number): void {
   settleReply(draft, playedMsAt(reply, atMs), atMs);
 }
 
-/** Takes the reply out of the state and what was heard of it into the history and the transcript. */
+/** Removes the reply from the state, and adds its words that were heard to the history and the transcript. */
 export function settleReply(draft: Draft, playedMs: number, atMs: number): void {
   const { reply } = draft.state;
   if (reply === null) return;

@@ -1,4 +1,4 @@
-/** Drops from streamed model text what is never read aloud: code blocks, JSON such as a tool call written as text, tags; pure */
+/** Drops text that is never read aloud from a model's stream: code blocks, JSON such as a tool call written as text, tags; pure */
 
 const FENCE = '```';
 
@@ -20,7 +20,7 @@ interface OpenJson {
 
 /** One instance per reply. The result does not depend on how the text is cut into chunks. */
 export class UnspokenFilter {
-  /** What may begin a code block, a tag or a JSON object: backticks, `<`, or `{` with the spaces behind it. */
+  /** Possible beginning of a code block, a tag or a JSON object: backticks, `<`, or `{` with the spaces behind it. */
   #held = '';
   #isInCode = false;
   #isInTag = false;
@@ -29,7 +29,7 @@ export class UnspokenFilter {
   #json: OpenJson | undefined;
   #isLineStart = true;
 
-  /** Takes more text. @returns what of it may be spoken. */
+  /** Takes more text. @returns the part of it that may be spoken. */
   push(text: string): string {
     let spoken = '';
     for (const character of text) spoken += this.#take(character);

@@ -24,7 +24,7 @@ const SILENCE_MS = 2000;
 /** Talks that begin later after the greeting answer it: a secretary offers to take a message, and only a tone is a machine's. */
 const OWN_TALK_MS = 3000;
 
-/** After that nothing turns a person into a machine any more. */
+/** Time after the answer in which a person may still turn out to be a machine. */
 const WATCH_MS = 20_000;
 
 /** A machine speaks before it beeps. */
@@ -45,7 +45,7 @@ interface Talk {
   readonly isVoiced: boolean;
 }
 
-/** What is known of the callee. */
+/** State of the detection. */
 export interface ScreenState {
   readonly language: string;
   readonly answeredAtMs: number;
@@ -58,11 +58,11 @@ export interface ScreenState {
   /** From when on the callee may be greeted; null before. */
   readonly greetableAtMs: number | null;
   readonly answeredBy: 'human' | 'machine' | null;
-  /** What told; null while undecided. */
+  /** Sign that decided; null while undecided. */
   readonly sign: AnswerSign | null;
 }
 
-/** What is heard of the callee. */
+/** Sounds and words of the callee. */
 export type ScreenEvent =
   | { readonly kind: 'voice-started'; readonly atMs: number }
   | { readonly kind: 'voice-stopped'; readonly lastVoicedAtMs: number }
@@ -85,7 +85,7 @@ export function openScreen(language: string, answeredAtMs: number): ScreenState 
   };
 }
 
-/** Takes what is heard; a beep and words may decide at once. */
+/** Handles an event of the callee's audio; a beep and words may decide at once. */
 export function hearCallee(state: ScreenState, event: ScreenEvent): ScreenState {
   switch (event.kind) {
     case 'voice-started':
@@ -136,7 +136,7 @@ export function mayGreet({ answeredBy, greetableAtMs }: ScreenState): boolean {
   return answeredBy !== 'machine' && greetableAtMs !== null;
 }
 
-/** Whether nothing can change what is known of the callee any more. */
+/** Whether the decision about the callee is final. */
 export function isSettled({ answeredBy, answeredAtMs }: ScreenState, nowMs: number): boolean {
   return answeredBy === 'machine' || nowMs - answeredAtMs >= WATCH_MS;
 }
@@ -192,9 +192,9 @@ function decided(
 
 /** Patterns for `folded` text with a space at both ends. */
 interface MachineWords {
-  /** A machine says so, and hardly any person. */
+  /** Phrases of machines that persons hardly ever say. */
   readonly sure: RegExp;
-  /** A secretary says so too: they count only in a talk that begins the call and does not wait for an answer. */
+  /** Phrases that secretaries say too: they count only in a talk that begins the call and does not wait for an answer. */
   readonly likely: RegExp;
   /** The machine is going to beep. They count as sure. */
   readonly tone: RegExp;
@@ -268,7 +268,7 @@ const BY_LANGUAGE: Readonly<Record<string, MachineWords>> = {
   },
 };
 
-/** What the words of a callee tell; each stronger sign includes the weaker ones. */
+/** Signs of a machine in the words of a callee; each stronger sign includes the weaker ones. */
 type MachineSign = 'tone' | 'sure' | 'likely';
 
 const ORDER: readonly MachineSign[] = ['tone', 'sure', 'likely'];
@@ -285,7 +285,7 @@ function anyOf(...forms: readonly string[]): RegExp {
   return new RegExp(` (${forms.join('|')}) `);
 }
 
-/** Without case, accents and punctuation. */
+/** Text without case, accents and punctuation. */
 function folded(text: string): string {
   return text
     .normalize('NFD')

@@ -25,17 +25,17 @@ import { askToConfirm, confirmedCalls, holdClause, mustConfirm, sayHeld } from '
 /** A model that keeps calling tools without saying anything is stopped here. */
 const ROUNDS_MAX = 5;
 
-/** After this many failures in a row the agent gives the call up. */
+/** Failures in a row after which the agent gives the call up. */
 const FAILURES_MAX = 3;
 
-/** What becomes of the call by a tool; null where it goes on, with the agent having nothing to say of the tool itself. */
+/** End of the call after a tool; null where it goes on and the agent says nothing of the tool itself. */
 const AFTER_TOOL: Readonly<Record<NonNullable<ToolOutcome['next']>, ConversationEnd | null>> = {
   'hang-up': { kind: 'agent-hangup' },
   transferred: { kind: 'transferred' },
   'three-way': null,
 };
 
-/** Answers what the caller has said: with what was prepared for it, or from the start. */
+/** Answers the caller's turn: with the speculative reply if there is one, or with a new one. */
 export function answer(draft: Draft): void {
   const { reply } = draft.state;
   change(draft, { isOwedAnswer: false });
@@ -48,7 +48,7 @@ export function answer(draft: Draft): void {
   }
 }
 
-/** Carries out what the caller has just agreed to. @returns false where they were asked nothing, or did not say yes. */
+/** Carries out the tool calls that the caller has just confirmed. @returns false without a question, or without a yes. */
 function carryOutConfirmed(draft: Draft): boolean {
   const { lastWords, turns } = draft.state;
   if (lastWords === null) return false;
@@ -109,7 +109,7 @@ export function onModelFinished(draft: Draft, event: TurnEventOf<'model-finished
   const reply = currentReply(draft, event.reply);
   if (reply === null || reply.isModelDone) return;
   const { hasThirdParty } = draft.state;
-  // To what two others say to each other, nothing is an answer.
+  // In a three-way call, an empty answer is allowed: the other two parties may talk to each other.
   const isEmpty = reply.calls.length === 0 && reply.held.length === 0 && isUnsaid(reply);
   if (isEmpty && !hasThirdParty) {
     failAnswer(draft, event.atMs);
@@ -184,7 +184,7 @@ export function runToolsAfterWords(draft: Draft, heard: Reply): boolean {
   return true;
 }
 
-/** Goes on once the model has said all of its part and may be heard: to its tools, or to the end of the reply. */
+/** Continues a reply once the model has finished and the audio is released: with its tools, or with the end of the reply. */
 export function advance(draft: Draft): void {
   const { reply } = draft.state;
   if (!isAgentsFloor(reply) || reply.stage === 'held') return;
@@ -223,7 +223,7 @@ function runNextTool(draft: Draft): void {
   const { reply } = draft.state;
   const call = reply?.calls[0];
   if (reply === null || call === undefined) return;
-  // What is being said may be the number that the caller is to type.
+  // The caller may be saying the number that the tool wants as keys.
   if (draft.state.rules.takesKeys?.(call)) forgetUtterance(draft);
   changeReply(draft, { isToolRunning: true, isToolBridged: false });
   act(draft, { kind: 'cancel-timer', timer: 'reply' }, { kind: 'run-tool', reply: reply.id, call });
@@ -254,7 +254,7 @@ function watchTool(draft: Draft, call: ToolCall): void {
   act(draft, { kind: 'set-timer', timer: 'filler', delayMs: rules.timing.fillerMs });
 }
 
-/** The tool is still running: says the filler, or waits until the agent is silent. A tool that goes on is bridged again. */
+/** The tool is still running: says the filler, or waits until the agent is silent. A tool that takes longer gets another filler. */
 export function onFillerTimer(draft: Draft, atMs: number): void {
   const { reply, rules, utterance } = draft.state;
   const call = reply?.calls[0];
@@ -293,7 +293,7 @@ function isSaid({ pieces }: Reply, phrase: string): boolean {
   return pieces.some(({ text }) => text === phrase);
 }
 
-/** Time in milliseconds that the caller still listens to what the reply has told. */
+/** Time until the reply's clauses so far have been played, in milliseconds. */
 export function unplayedMs(reply: Reply, atMs: number): number {
   const isComing = reply.pieces.some(({ isWhole }) => !isWhole);
   const restMs = audioMsOf(reply.pieces) - playedMsAt(reply, atMs);

@@ -8,7 +8,7 @@ const HUMS = new Set(
   ).split(' '),
 );
 
-/** By the language they belong to; all of them count in every call, as callers mix them and none means anything else. */
+/** Words by language; all of them count in every call, as callers mix them and none means anything else. */
 const WORDS = setOf({
   en:
     'mm mmm hm hmm mhm mm-hm mm-hmm uh-huh huh aha ah oh okay ok yes yeah yep yup right sure good great fine ' +
@@ -25,8 +25,8 @@ const WORDS = setOf({
 });
 
 /**
- * Words that begin what wants the floor: they mean it, so that a lower confidence will do. By the language they belong to;
- * all of them count in every call.
+ * First words of an interruption: they are meant, so that a lower confidence is enough. Listed by language; all of them count
+ * in every call.
  */
 const INTERRUPTING = setOf({
   en: "stop wait no nope not hold help listen sorry excuse pardon what don't",
@@ -75,13 +75,13 @@ const FAREWELLS = new Set(
 const BACKCHANNEL_WORDS_MAX = 2;
 const COURTESY_WORDS_MAX = 4;
 
-/** A "mm-hm" drawn out for longer than this is the beginning of something. */
+/** Longest backchannel, in milliseconds: a longer "mm-hm" is the beginning of a sentence. */
 export const BACKCHANNEL_MS_MAX = 1200;
 
 /** So far above the caller's usual level, "okay" means "enough". A sentence's own accents stay within it. */
 const LOUD_DB = 6;
 
-/** As short a voice may be a backchannel, also where the recogniser has another word for it. Longer, and it is a sentence. */
+/** Longest voice that may be a backchannel, even if recognised as another word. A longer one is a sentence. */
 const SHORT_MS_MAX = 800;
 
 /**
@@ -93,17 +93,17 @@ const SHORT_CONFIDENCE_MIN = 0.9;
 /** Confidence added for each dB below the caller's usual level, and taken off above it: interruptions are louder than backchannels. */
 const CONFIDENCE_PER_DB = 0.02;
 
-/** What the recogniser is sure of may be whispered. */
+/** Confidence at which words take the floor even when whispered. */
 const WHISPER_CONFIDENCE_MIN = 0.98;
 
-/** Of words that mean "stop", at any level. */
+/** Confidence that words meaning "stop" need for the floor, at any level. */
 const INTERRUPTING_CONFIDENCE_MIN = 0.8;
 
-/** What a voice over the agent's comes to. */
+/** Kinds of a caller's voice over the agent's. */
 export type Overlap =
   /** A cough, or a voice in the background. */
   | 'noise'
-  /** Keeps the agent talking; what it said is not sure. */
+  /** Keeps the agent talking; its words are uncertain. */
   | 'murmur'
   /** Keeps the agent talking. */
   | 'backchannel'
@@ -112,7 +112,7 @@ export type Overlap =
   /** Wants the floor. */
   | 'claim';
 
-/** A voice over the agent's, once it is known what it said. */
+/** Caller speech over the agent's, with its recognised words. */
 export interface OverlappingVoice {
   readonly text: string;
   /** How sure the recogniser is, from 0 to 1. */
@@ -124,7 +124,7 @@ export interface OverlappingVoice {
   readonly overUsualDb: number;
 }
 
-/** Weighs a voice by how long it lasted, how loud it was and what it said. */
+/** Classifies caller speech over the agent's by its length, its loudness and its words. */
 export function weighOverlap(voice: OverlappingVoice): Overlap {
   const { text, voicedMs, longMs } = voice;
   if (text === '') return 'noise';
@@ -193,17 +193,17 @@ function setOf(lists: Readonly<Record<string, string>>): ReadonlySet<string> {
 export interface SpokenLevel {
   /** Mean over `voicedMs`, in dB below full scale. */
   readonly levelDbfs: number;
-  /** How much voice that was learnt from; 0 when nothing is known. */
+  /** Length of the speech that the level was measured in, in milliseconds; 0 before any. */
   readonly voicedMs: number;
 }
 
 /** Level before any speech was measured. */
 export const LEVEL_UNKNOWN: SpokenLevel = { levelDbfs: 0, voicedMs: 0 };
 
-/** A sentence or two: before that, "usual" would be one word's accent. */
+/** Speech that a "usual" level needs: a sentence or two, since one word may be stressed. */
 const KNOWN_MS = 1500;
 
-/** What was said longer ago counts less: callers move, and change hands. */
+/** Largest weight of earlier speech in the mean: callers move, and change hands. */
 const MEMORY_MS = 20_000;
 
 /** Takes one more stretch of voice into account. */

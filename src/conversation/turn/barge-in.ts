@@ -24,7 +24,7 @@ import {
   type Words,
 } from './turn-state.ts';
 
-/** The media worker has stopped playout by itself. It goes on soon unless a voice is behind it. */
+/** The media worker has paused playout by itself. Playout resumes soon unless a voice caused the pause. */
 export function onPlayoutPaused(draft: Draft, event: TurnEventOf<'playout-paused'>): void {
   const { reply, rules, utterance } = draft.state;
   if (reply === null || reply.id !== event.reply || !isAgentsFloor(reply)) return;
@@ -46,12 +46,12 @@ export function onPauseProof(draft: Draft, atMs: number): void {
 }
 
 /**
- * Length of a sound that pauses playout, after so many pauses in a row that no voice was behind: in a street, at music or
- * at dialled digits the agent would be heard in shreds. In the end only words or `bargeInMs` of voice stop it.
+ * Length of a sound that pauses playout, by the number of pauses in a row that no voice caused: in a street, at music or at
+ * dialled digits the agent would be heard in shreds. In the end only words or `bargeInMs` of voice stop it.
  */
 export const PAUSE_AFTER_MS = [60, 160, 320, null] as const;
 
-/** Without another such pause for this long, the caller's side counts as quiet. */
+/** Time without another false pause after which the caller's side counts as quiet. */
 const NOISY_MS = 15_000;
 
 /** Takes the first sound of an answer in a place that has become quiet: a short voice pauses playout again. */
@@ -100,7 +100,7 @@ export function settleAside(draft: Draft, words: Words): boolean {
   if (overlap === 'noise') {
     if (reply.stage === 'paused') noteFalsePause(draft, words.atMs);
   } else {
-    // Words that are not sure answer nothing.
+    // Uncertain words are no answer to anything.
     if (overlap !== 'murmur') change(draft, { aside: words });
     emitCallersWords(draft, words.text, words.confidence);
   }
@@ -109,7 +109,7 @@ export function settleAside(draft: Draft, words: Words): boolean {
   return true;
 }
 
-/** Whether a voice that goes on wants the floor, by its length and its words so far. */
+/** Whether a voice in progress wants the floor, by its length and its words so far. */
 export function wantsFloor(state: TurnState, words: Words): boolean {
   const { utterance } = state;
   if (utterance === null) return false;
@@ -117,7 +117,7 @@ export function wantsFloor(state: TurnState, words: Words): boolean {
   return overlapOf(state, words, utterance.speechMs + stretchMs) === 'claim';
 }
 
-/** Lets the agent go on after a voice that came to nothing. */
+/** Resumes the agent after a voice that did not take the floor. */
 export function goOn(draft: Draft, atMs: number): void {
   const stage = draft.state.reply?.stage;
   if (stage === 'paused') resume(draft, atMs);
@@ -130,7 +130,7 @@ export function interrupt(draft: Draft, atMs: number): void {
   if (!isAgentsFloor(reply)) return;
   if (reply.startedAtMs === null) {
     rememberCutOff(draft);
-    // Nothing of it was heard, so the caller's earlier words still need an answer.
+    // None of the reply was heard, so the caller's earlier words still need an answer.
     const isAnswer = reply.kind === 'answer';
     change(draft, { isOwedAnswer: draft.state.isOwedAnswer || isAnswer });
     if (!isAnswer)
@@ -150,7 +150,7 @@ export function interrupt(draft: Draft, atMs: number): void {
   act(draft, { kind: 'emit', event: { kind: 'barge-in' } });
 }
 
-/** What the agent goes on with if the voice comes to nothing. */
+/** Rest of the reply in case the voice comes to nothing; empty for an unfinished reply. */
 function restOf(reply: Reply, atMs: number): readonly string[] {
   const isWhole = reply.isModelDone && reply.calls.length === 0;
   return isWhole ? unheardClauses(reply.pieces, playedMsAt(reply, atMs)) : [];
@@ -161,7 +161,7 @@ export function emitCallersWords(draft: Draft, text: string, confidence: number)
   const { utterance } = draft.state;
   if (utterance === null) return;
   const at = new Date(utterance.startedAtMs);
-  // They take the place of what was made out before.
+  // These words replace the interim result.
   changeUtterance(draft, { interimText: '' });
   act(draft, {
     kind: 'emit',

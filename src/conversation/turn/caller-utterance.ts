@@ -57,7 +57,7 @@ export function onVoiceStopped(draft: Draft, event: TurnEventOf<'voice-stopped'>
   return true;
 }
 
-/** Asks what has been said so far. */
+/** Requests a transcription of the utterance so far. */
 export function requestWords(draft: Draft, priority: 'speculative' | 'final'): void {
   const { utterance } = draft.state;
   if (utterance === null) return;
@@ -97,7 +97,7 @@ export function rememberCutOff(draft: Draft): void {
   change(draft, { typicalPauseMs: rememberCutOffPause(typicalPauseMs, pauseMs) });
 }
 
-/** Sets the first look at what a stretch of voice says. */
+/** Schedules the first interim result of a stretch of voice. */
 function scheduleInterimResult(draft: Draft, voicedAtMs: number, atMs: number): void {
   const { utterance, rules } = draft.state;
   if (utterance === null || utterance.isInterimOff) return;
@@ -105,7 +105,7 @@ function scheduleInterimResult(draft: Draft, voicedAtMs: number, atMs: number): 
   act(draft, { kind: 'set-timer', timer: 'partial', delayMs });
 }
 
-/** Who reads out a number pauses longer than who talks: each kind is learnt by itself. */
+/** Learns the caller's usual pauses. Pauses in a dictation are longer, and are learnt separately. */
 function learnPause(draft: Draft, utterance: CallerUtterance, pauseMs: number): void {
   const { typicalPauseMs, dictationPauseMs } = draft.state;
   const text = utterance.words?.text ?? utterance.interimText;

@@ -24,7 +24,7 @@ export function limitDuration(draft: Draft): void {
 /**
  * Says a closing sentence to its end, and then ends the conversation.
  *
- * @param msMax how long it may take; that of a set phrase unless given.
+ * @param msMax time limit; that of a set phrase unless given.
  */
 export function closeWith(
   draft: Draft,
@@ -110,7 +110,7 @@ export function beginScreening(draft: Draft): void {
   act(draft, { kind: 'set-pause-after', voiceMs: null });
 }
 
-/** Stops the greeting, if it has begun, and listens to the machine; what it says needs no answer. */
+/** Stops the greeting, if it has begun, and listens to the machine, whose words need no answer. */
 export function onMachineAnswered(draft: Draft, event: TurnEventOf<'machine-answered'>): void {
   dropReply(draft, event.atMs);
   // Otherwise the silence after the machine's words would be taken for a caller who was not understood.
@@ -125,7 +125,7 @@ export function onMachineAnswered(draft: Draft, event: TurnEventOf<'machine-answ
   );
 }
 
-/** The message is heard whole: nothing that the machine does stops it. */
+/** Says the message to its end: no sound of the machine stops it. */
 export function onMessageDue(draft: Draft, event: TurnEventOf<'message-due'>): void {
   const { messageMsMax } = draft.state.rules.timing;
   closeWith(draft, event.text, { kind: 'agent-hangup' }, event.atMs, messageMsMax);

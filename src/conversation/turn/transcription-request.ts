@@ -8,7 +8,7 @@ import type { TurnEvent } from './turn-event.ts';
 /** No caller waits longer than this for their words to be understood. */
 const TIMEOUT_MS = 5000;
 
-/** What a confidence is worth where the recogniser does not know the agent's language and took another. */
+/** Factor on the confidence where the recogniser took another language than the agent's. */
 const FOREIGN_SHARE = 0.5;
 
 /** Transcription of the current utterance; reports results as turn events. */

@@ -1,4 +1,4 @@
-/** End of the caller's turn: endpointing timer, speculation during the wait, what follows; pure */
+/** End of the caller's turn: endpointing timer, speculation during the wait, next steps; pure */
 import { dictationIn } from '../endpointing/dictation.ts';
 import {
   COMPLETENESS_UNKNOWN,
@@ -164,9 +164,9 @@ function speculate(draft: Draft, utterance: CallerUtterance, words: Words): void
     state.digits === '' &&
     utterance.speculations < timing.speculationsMax &&
     utterance.speechMs <= timing.speculationSpeechMsMax &&
-    // No model is asked about a "yes" to what is to be done.
+    // A "yes" to a question for confirmation needs no model.
     confirmedCalls(state, { text: words.text, turn: state.turns + 1 }).length === 0 &&
-    // More is sure to come: the answer would be to half a number.
+    // The dictation is not complete: the answer would be about half a number.
     dictationIn(state, words.text)?.progress !== 'begun';
   if (!isWorthIt) return;
   changeUtterance(draft, { speculations: utterance.speculations + 1 });

@@ -51,7 +51,7 @@ export type TurnEvent =
       readonly confidence: number;
     }
   | { readonly kind: 'transcription-failed'; readonly attempt: number }
-  /** The model has not given its first clause yet, told several times a second. @see llm-stream.ts */
+  /** The model has not given its first clause yet; sent several times a second. @see llm-stream.ts */
   | { readonly kind: 'model-waits'; readonly reply: number; readonly waitedMs: number }
   /** The model was given passages of the agent's documents. */
   | {
@@ -164,7 +164,7 @@ export type TurnEffect =
     }
   /** Lets a reply's audio out, now and as it comes. */
   | { readonly kind: 'release'; readonly reply: number }
-  /** Keeps a reply's audio in again; none of it has left yet. */
+  /** Holds a reply's audio back again; none of it has been sent yet. */
   | { readonly kind: 'hold'; readonly reply: number }
   /** The reply has no more clauses. */
   | { readonly kind: 'finish'; readonly reply: number }

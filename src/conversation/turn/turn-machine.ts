@@ -165,7 +165,7 @@ const COUNTS_WHILE_CLOSING: readonly Kind[] = [
   'stopped',
 ];
 
-/** Takes one event. Events of replies and transcriptions that are gone change nothing. */
+/** Handles one event. Events of past replies and transcriptions change nothing. */
 export function takeTurnEvent(state: TurnState, event: TimedTurnEvent): TurnStep {
   if (!counts(state, event)) return { state, effects: [] };
   const draft: Draft = { state, effects: [] };
@@ -245,7 +245,7 @@ function onTranscribed(draft: Draft, event: TurnEventOf<'transcribed'>): void {
   }
 }
 
-/** Drops an utterance that was the talk of people around the caller, and the agent goes on; an older one ends where the talk began. */
+/** Drops an utterance that was background talk, and the agent goes on; an utterance that began earlier ends where the talk began. */
 function onBackgroundTalk(draft: Draft, { sinceMs, atMs }: TurnEventOf<'background-talk'>): void {
   const { utterance, reply } = draft.state;
   if (utterance === null) return;

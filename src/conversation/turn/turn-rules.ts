@@ -10,13 +10,13 @@ import type { TurnTimer } from './turn-event.ts';
 
 /** Silence to wait for, in milliseconds; 3 s at most in every case. */
 export interface EndpointingWaits {
-  /** After a value that cannot go on, and after a turn that words and a trusted turn model take for complete. */
+  /** Wait after a value that cannot go on, and after a turn that words and a trusted turn model take for complete. */
   readonly silenceMsMin: number;
-  /** After words that break off. */
+  /** Wait after words that break off. */
   readonly silenceMsMax: number;
-  /** After a whole question: it gives up the floor. */
+  /** Wait after a whole question: it gives up the floor. */
   readonly questionMs: number;
-  /** After a whole statement: another sentence may follow. */
+  /** Wait after a whole statement: another sentence may follow. */
   readonly statementMs: number;
 }
 
@@ -56,9 +56,9 @@ interface TurnTiming extends EndpointingWaits {
    * time: `VOICE_FRAMES` in src/media/dsp/energy-detector.ts.
    */
   readonly bargeInMs: number;
-  /** Playout that paused without a voice to show for it goes on after this. */
+  /** Time after which playout resumes if no voice caused its pause. */
   readonly pauseProofMs: number;
-  /** Playout that paused for a voice goes on after this, if its words are still not known. */
+  /** Time after which playout resumes if a voice caused its pause, but the words are still unknown. */
   readonly pauseMsMax: number;
   /** Longest speech, after which no speculation starts. */
   readonly speculationSpeechMsMax: number;
@@ -118,7 +118,7 @@ export interface TurnRules {
   readonly maySpeculate: boolean;
   /** How far the turn model is to be believed, from 0 (there is none) to 1. */
   readonly turnTrust: number;
-  /** Where the agent is called, ISO 3166-1 alpha-2: its telephone numbers have that country's length. */
+  /** Country in which the agent is called, ISO 3166-1 alpha-2; it decides how long a telephone number is. */
   readonly country: string | null;
   /** Whether a tool call waits until the words said along with it have been heard. */
   readonly isAfterWords: (call: ToolCall) => boolean;
@@ -128,9 +128,9 @@ export interface TurnRules {
   readonly hasKeypad?: boolean;
   /** Whether the tool call needs words that were recognised surely; false where the tool would refuse it anyway. */
   readonly needsSureWords: (call: ToolCall) => boolean;
-  /** What the caller hears while a tool runs; undefined for the set phrase. */
+  /** Words that the caller hears while a tool runs; undefined for the set phrase. */
   readonly sayWhileWaiting?: (call: ToolCall) => string | undefined;
-  /** For the model, which is asked for dates and times. */
+  /** Start of the call, for the prompt: the model is asked for dates and times. */
   readonly startedAt: Date;
 }
 
@@ -175,7 +175,7 @@ export interface RuleOptions {
   readonly maySpeculate?: boolean;
   /** How far the scores of the turn model are to be believed, from 0 to 1; 0 unless given. */
   readonly turnTrust?: number;
-  /** Where the agent is called, ISO 3166-1 alpha-2; by the language's region unless given. */
+  /** Country in which the agent is called, ISO 3166-1 alpha-2; the region of the language unless given. */
   readonly country?: string;
   readonly timing?: Partial<TurnTiming>;
   /** When the call began; now, unless given. */

@@ -34,7 +34,7 @@ export interface CallerUtterance {
   readonly stretchAtMs: number;
   readonly isSpeaking: boolean;
   readonly lastVoicedAtMs: number;
-  /** Voiced time so far, without the stretch that goes on. */
+  /** Voiced time so far, without the stretch in progress. */
   readonly speechMs: number;
   /** How loud that was. */
   readonly level: SpokenLevel;
@@ -56,9 +56,9 @@ export interface CallerUtterance {
   readonly speculations: number;
   /** How long the agent took to fall silent, when this utterance interrupted it. */
   readonly bargeInMs: number | null;
-  /** What it interrupted; null unless it did. */
+  /** Reply that this utterance interrupted; null for none. */
   readonly cutOff: CutOff | null;
-  /** When the greeting began, which answers what was said until then; null where it did not begin in this utterance. */
+  /** Beginning of the greeting, which answers the words before it; null where it did not begin in this utterance. */
   readonly greetedAtMs: number | null;
 }
 
@@ -101,15 +101,15 @@ export interface Reply {
   readonly isToolBridged: boolean;
   /** How often the model was asked for this reply. */
   readonly rounds: number;
-  /** Of the passages that the model was given for it. */
+  /** Sources of the passages that the model was given for this reply. */
   readonly sources: readonly PassageSource[];
   /** Tool calls and their results, as the model is to see them again. */
   readonly exchange: readonly ChatMessage[];
   /** When its first packet left; null before. */
   readonly startedAtMs: number | null;
-  /** The instant at which nothing would have been played, pauses taken out. */
+  /** Instant at which playout would have begun without pauses. */
   readonly playingSinceMs: number;
-  /** As last reported. */
+  /** Audio played, as last reported. */
   readonly playedMs: number;
   readonly firstTokenAtMs: number | null;
   readonly firstClauseAtMs: number | null;
@@ -136,8 +136,8 @@ export interface EndedTurn {
 export interface TurnState {
   readonly rules: TurnRules;
   /**
-   * `screening`: the agent listens to who has answered, and is silent. `closing`: the last sentence is being said, and nothing
-   * the caller does changes that.
+   * `screening`: the agent listens to the callee, and is silent. `closing`: the last sentence is being said, and the caller
+   * cannot interrupt it.
    */
   readonly stage: 'waiting' | 'screening' | 'open' | 'closing' | 'over';
   readonly turns: number;
@@ -147,11 +147,11 @@ export interface TurnState {
   readonly lastAttempt: number;
   /** Messages said and heard, oldest first. */
   readonly history: readonly ChatMessage[];
-  /** What the caller said while the agent had the floor and kept it; comes after the reply in the history. */
+  /** Caller's messages while the agent kept the floor; they come after the reply in the history. */
   readonly waiting: readonly ChatMessage[];
   /** Whether the caller's last words still need an answer. */
   readonly isOwedAnswer: boolean;
-  /** What the caller said last that was to be answered; null before. */
+  /** Caller's last words that were to be answered; null before any. */
   readonly lastWords: SaidWords | null;
   /** Calls that the caller was asked about, at the end of that turn, instead of carrying them out. */
   readonly unconfirmed: { readonly calls: readonly ToolCall[]; readonly turn: number } | null;
@@ -163,7 +163,7 @@ export interface TurnState {
   readonly lastKeyAtMs: number;
   /** This caller's usual pause inside a turn; 0 until one was heard. */
   readonly typicalPauseMs: number;
-  /** Likewise, between the parts of what they dictate. */
+  /** This caller's usual pause between the parts of a dictation; 0 until one was heard. */
   readonly dictationPauseMs: number;
   /** How loud this caller's turns are. */
   readonly usualLevel: SpokenLevel;
@@ -231,13 +231,13 @@ export function change(draft: Draft, patch: Partial<TurnState>): void {
   draft.state = { ...draft.state, ...patch };
 }
 
-/** Changes the reply that there is; does nothing without one. */
+/** Changes the current reply; does nothing without one. */
 export function changeReply(draft: Draft, patch: Partial<Reply>): void {
   const { reply } = draft.state;
   if (reply !== null) change(draft, { reply: { ...reply, ...patch } });
 }
 
-/** Changes the utterance that there is; does nothing without one. */
+/** Changes the current utterance; does nothing without one. */
 export function changeUtterance(draft: Draft, patch: Partial<CallerUtterance>): void {
   const { utterance } = draft.state;
   if (utterance !== null) change(draft, { utterance: { ...utterance, ...patch } });

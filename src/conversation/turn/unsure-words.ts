@@ -10,13 +10,13 @@ import {
   type TurnState,
 } from './turn-state.ts';
 
-/** Below this confidence words are unsure. A noise that the recogniser makes a "No" of has less as a rule. */
+/** Words below this confidence are unsure. A noise that is misheard as "No" usually has less. */
 export const SURE_CONFIDENCE = 0.65;
 
 /** Clauses of an answer to unsure words that are held back: a goodbye is not said before the caller has confirmed it. */
 const HELD_CLAUSES_MAX = 2;
 
-/** A caller who says nothing but these agrees. By the language they belong to; all of them count in every call. */
+/** Words of agreement: a caller who says no others agrees. Listed by language; all of them count in every call. */
 const AGREEMENTS = new Set(
   Object.values({
     en: 'yes yeah yep yup sure please ok okay correct right do it that is thanks thank you',
@@ -59,7 +59,7 @@ export function mustConfirm(state: TurnState, call: ToolCall): boolean {
   return (isSnatch === true || isUnsure(state)) && !wasAsked && rules.needsSureWords(call);
 }
 
-/** Asks the caller instead of carrying out the reply's calls, and drops what was to be said with them. */
+/** Asks the caller instead of carrying out the reply's calls, and drops the clauses that came with them. */
 export function askToConfirm(draft: Draft): void {
   const { reply, turns, rules } = draft.state;
   const [call] = reply?.calls ?? [];
@@ -79,7 +79,7 @@ export function holdClause(draft: Draft, text: string): boolean {
   return true;
 }
 
-/** Says what was kept back. */
+/** Says the clauses that were held back. */
 export function sayHeld(draft: Draft): void {
   const { reply } = draft.state;
   if (reply === null || reply.held.length === 0) return;

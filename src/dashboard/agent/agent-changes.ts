@@ -11,17 +11,17 @@ import {
   targetsText,
 } from './agent-draft.ts';
 
-/** An agent as the server has it. */
+/** An agent and its draft, as saved on the server. */
 export interface SeenAgent {
   readonly agent: Agent;
   /** Undefined where it has none. */
   readonly draft: SavedDraft | undefined;
 }
 
-/** What another person has saved since the form began. */
+/** Changes that another person has saved since the form began. */
 export interface Conflict {
   readonly newest: SeenAgent;
-  /** What they have saved: the live agent, or their draft. */
+  /** The version saved meanwhile: the live agent, or the other person's draft. */
   readonly theirs: Agent;
 }
 
@@ -45,7 +45,7 @@ export function begunWith(seen: SeenAgent | undefined): KeptDraft {
   return { ...form, savedAt: draft.updatedAt, unshown };
 }
 
-/** A form of which nothing is unsaved, and which is live. */
+/** A form without unsaved changes, which is live. */
 export function publishedAs({ draft }: KeptDraft, updatedAt: string): KeptDraft {
   return { draft, begun: draft, live: draft, updatedAt };
 }
@@ -57,22 +57,22 @@ export function savedAs(form: KeptDraft, savedAt: string | undefined): KeptDraft
   return { ...form, begun, savedAt };
 }
 
-/** What publishing the form would change, as the API takes it; empty where it is as the live agent. */
+/** Fields that publishing the form would change, as the API takes them; empty where it equals the live agent. */
 export function changesToPublish({ draft, live, unshown }: KeptDraft): Fields {
   return { ...unshown, ...changesOf(draft, live) };
 }
 
-/** Whether the form differs from what the server has of it. */
+/** Whether the form differs from its saved state on the server. */
 export function isUnsaved({ draft, begun }: KeptDraft): boolean {
   return Object.keys(changesOf(draft, begun)).length > 0 || isNumberFreed(draft, begun);
 }
 
-/** The entity tag of what the form began with: the draft's where there is one, else the agent's. */
+/** The entity tag of the state that the form began with: the draft's where there is one, else the agent's. */
 export function tagOf({ updatedAt, savedAt }: KeptDraft): string {
   return savedAt === undefined ? updatedAt : `${updatedAt}/${savedAt}`;
 }
 
-/** What the form has missed. @param form undefined for one that begins now. */
+/** Conflict between the form and the newest state. @param form undefined for one that begins now. */
 export function conflictOf(newest: SeenAgent, form: KeptDraft | undefined): Conflict {
   const isSameDraft = form === undefined || newest.draft?.updatedAt === form.savedAt;
   return { newest, theirs: isSameDraft ? newest.agent : agentWithDraft(newest) };
@@ -84,7 +84,7 @@ export function outdatedDraft(seen: SeenAgent | undefined): Conflict | undefined
   return conflictOf(seen, undefined);
 }
 
-/** The form that goes on from the newest state, with or without its own changes. */
+/** The form based on the newest state, with or without its own changes. */
 export function settledForm(
   form: KeptDraft,
   { newest, theirs }: Conflict,
@@ -115,7 +115,7 @@ interface ValueWords {
   readonly voicemailOf: (action: AgentContent['settings']['voicemail']['action']) => string;
 }
 
-/** Only what differs; `status` is left out, because going back leaves it as it is. */
+/** Fields that differ; `status` is left out, because going back leaves it as it is. */
 export function differencesOf(
   before: AgentContent,
   after: AgentContent,

@@ -17,7 +17,7 @@ interface Pronunciation {
   readonly spoken: string;
 }
 
-/** Every field is text, as inputs have it. */
+/** Values of the agent form, each as the text of its input. */
 export interface AgentDraft {
   readonly name: string;
   readonly greeting: string;
@@ -50,7 +50,7 @@ export interface AgentDraft {
   readonly successCriteria: string;
 }
 
-/** What a part of the form shows and changes. */
+/** Props of one part of the form. */
 export interface FormParts {
   readonly draft: AgentDraft;
   readonly change: (part: Partial<AgentDraft>) => void;
@@ -126,7 +126,7 @@ function schemaOf(text: string): unknown {
   }
 }
 
-/** What is sent to make an agent; without an empty telephone number. */
+/** Body of the request that creates an agent; without an empty telephone number. */
 export function bodyOf(draft: AgentDraft): Readonly<Record<string, unknown>> {
   const { name, greeting, systemPrompt, voice, language, phoneNumber, tools } = draft;
   const number = phoneNumber.trim();
@@ -160,7 +160,7 @@ export function bodyOf(draft: AgentDraft): Readonly<Record<string, unknown>> {
   };
 }
 
-/** What is sent to change an agent: only what differs from an earlier state of the form; empty where nothing does. */
+/** Body of the request that changes an agent: fields that differ from an earlier state of the form; empty for none. */
 export function changesOf(draft: AgentDraft, begun: AgentDraft): Readonly<Record<string, unknown>> {
   const [now, before] = [bodyOf(draft), bodyOf(begun)];
   const settings = changedFields(now.settings as Fields, before.settings as Fields);
@@ -168,7 +168,7 @@ export function changesOf(draft: AgentDraft, begun: AgentDraft): Readonly<Record
   return Object.keys(settings).length === 0 ? rest : { ...rest, settings };
 }
 
-/** The agent as it would be with this draft saved. */
+/** The agent with this draft applied. */
 export function agentWith(agent: Agent, draft: AgentDraft): Agent {
   const { settings, ...rest } = bodyOf(draft);
   const phoneNumber = draft.phoneNumber.trim() === '' ? null : draft.phoneNumber.trim();
@@ -185,7 +185,7 @@ export function isNumberFreed(draft: AgentDraft, before: AgentDraft): boolean {
   return before.phoneNumber !== '' && draft.phoneNumber.trim() === '';
 }
 
-/** The draft without rows that nothing was written in; send this one, so that the server's row numbers are the form's. */
+/** The draft without empty rows; send this one, so that the server's row numbers are the form's. */
 export function withoutEmptyRows(draft: AgentDraft): AgentDraft {
   const pronunciations = filled(draft.pronunciations, ({ written, spoken }) => written + spoken);
   const transferTargets = filled(draft.transferTargets, ({ label, number }) => label + number);
@@ -208,7 +208,7 @@ export function targetsText(targets: readonly TransferTarget[]): string {
   return targets.map(({ label, number }) => `${label}: ${number}`).join('\n');
 }
 
-/** What a line lacks is left to the server to refuse. */
+/** Transfer targets of a text, one a line; the server refuses incomplete ones. */
 export function targetsOf(text: string): readonly TransferTarget[] {
   const lines = text.split('\n').filter((line) => line.trim() !== '');
   return lines.map((line) => {
@@ -222,7 +222,7 @@ export function targetsOf(text: string): readonly TransferTarget[] {
 /** A form as it was left. */
 export interface KeptDraft {
   readonly draft: AgentDraft;
-  /** What the form began with: the draft of the server, or the live agent where it has none. */
+  /** Initial values of the form: the server's draft, or the live agent where there is none. */
   readonly begun: AgentDraft;
   /** The live agent. */
   readonly live: AgentDraft;
@@ -234,10 +234,10 @@ export interface KeptDraft {
   readonly unshown?: Readonly<Record<string, unknown>>;
 }
 
-/** As another version of the page may have kept it. */
+/** Kept form of any version of the page; older ones have no `live`. */
 type Unchecked = Omit<KeptDraft, 'live'> & Partial<Pick<KeptDraft, 'live'>>;
 
-/** @returns undefined where nothing is kept, or nothing that can be read. */
+/** @returns undefined without a kept form, and for one that cannot be read. */
 export function keptDraft(box: Box, path: string): KeptDraft | undefined {
   try {
     const form: Unchecked | null = JSON.parse(kept(box, `draft.${path}`) ?? 'null');
@@ -246,7 +246,7 @@ export function keptDraft(box: Box, path: string): KeptDraft | undefined {
     // A form of a version of the page without drafts on the server began with the live agent.
     return { ...form, live: form.live ?? form.begun };
   } catch {
-    // A form of another version: it begins as if nothing was kept.
+    // A form of another version of the page is ignored.
     return undefined;
   }
 }

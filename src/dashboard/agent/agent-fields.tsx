@@ -9,7 +9,7 @@ import { RowsField } from '../parts/form.tsx';
 import { useApi } from '../parts/use-load.ts';
 import { type FormParts, TOOLS } from './agent-draft.ts';
 
-/** As many as the server takes. */
+/** The server's limit. */
 const CHARS_MAX = 20_000;
 
 const FIXED_WIDTH = 'prompt.fixedWidth';
@@ -70,7 +70,7 @@ interface ToolRow {
   readonly name: string;
   readonly label: string;
   readonly hint: string;
-  /** Where it is changed. */
+  /** Link to the page of the tool. */
   readonly href?: string;
 }
 
@@ -153,7 +153,7 @@ function Row(props: {
  */
 export function NameField(props: {
   readonly label: string;
-  /** Where the API lists them. */
+  /** API path that lists the names. */
   readonly path: string;
   /** Text of the choice without a name. */
   readonly none: string;
@@ -170,7 +170,7 @@ export function NameField(props: {
 }
 
 /**
- * Shows nothing where there is nothing to choose, as with the rule book.
+ * Shows nothing if the engine has no models to choose from, as with the rule book.
  *
  * @param props.value empty for the server's own; a name that is not at the model server is shown too, so that saving keeps it.
  */
@@ -199,7 +199,7 @@ export function ModelField(props: {
   );
 }
 
-/** As many as the server takes. */
+/** The server's limit. */
 const PRONUNCIATIONS_MAX = 100;
 const TARGETS_MAX = 32;
 

@@ -1,4 +1,4 @@
-/** The settings of an agent: the template it begins with, what it says, how it talks, and what it may do. */
+/** The settings of an agent: template, texts, voice, tools, handling of the call and work after it. */
 
 import { useState } from 'preact/hooks';
 import { messageUnder } from '../api-error.ts';
@@ -98,7 +98,7 @@ function Words(form: FormParts) {
   );
 }
 
-/** What the agent can do besides talking. */
+/** Settings of tools, calendar, messages and transfers. */
 function Abilities(form: FormParts) {
   const { draft, change, wrong } = form;
   return (
@@ -179,7 +179,7 @@ function Handling(form: FormParts) {
   );
 }
 
-/** What happens when an answering machine takes an outgoing call. */
+/** Settings for outgoing calls that an answering machine takes. */
 function VoicemailFields(form: FormParts) {
   const { draft, change } = form;
   return (
@@ -197,7 +197,7 @@ function VoicemailFields(form: FormParts) {
   );
 }
 
-/** What is read out of a call once it is over. */
+/** Settings of the analysis after a call: success criteria, and fields to extract. */
 function Afterwards(form: FormParts) {
   return (
     <>

@@ -1,7 +1,7 @@
 /** A written conversation with an agent; pure */
 import type { ChatAnswer, ChatMessage, ChatToolCall } from '../api-types.ts';
 
-/** As many of the newest messages the server takes, and letters of each. */
+/** Limits of the server: number of newest messages that are sent, and letters of each. */
 export const MESSAGES_MAX = 50;
 export const LETTERS_MAX = 4000;
 
@@ -12,7 +12,7 @@ export type StageName = 'prepared' | 'firstToken' | 'restOfAnswer';
 
 export interface ChatEntry extends ChatMessage {
   readonly toolCalls: readonly ChatToolCall[];
-  /** Undefined for what no model has said. */
+  /** Undefined for entries without an answer of the model. */
   readonly took?: Took;
   readonly model?: string;
   readonly promptUsed?: boolean;
@@ -33,7 +33,7 @@ export function withAnswer(log: readonly ChatEntry[], answer: ChatAnswer): reado
   return [...log, { role: 'agent', text: reply, toolCalls, took, model, promptUsed }];
 }
 
-/** What an answer's time went to, one after the other. */
+/** Stages of an answer's time, in order. */
 export function stagesOf({ preparedMs, firstTokenMs, tookMs }: Took) {
   const ends: readonly (readonly [StageName, number])[] = [
     ['prepared', preparedMs],
@@ -43,7 +43,7 @@ export function stagesOf({ preparedMs, firstTokenMs, tookMs }: Took) {
   return ends.map(([name, toMs], index) => ({ name, fromMs: ends[index - 1]?.[1] ?? 0, toMs }));
 }
 
-/** What is sent. An agent that only used a tool has said nothing. */
+/** Messages that are sent. An agent that only used a tool has said nothing. */
 export function messagesOf(log: readonly ChatEntry[]): readonly ChatMessage[] {
   return log
     .filter(({ text }) => text.trim() !== '')

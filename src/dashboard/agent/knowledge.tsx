@@ -82,7 +82,7 @@ function DocumentActions(props: {
   );
 }
 
-/** What the server has read out of the document. */
+/** Text that the server has read out of the document. */
 function DocumentText({ path }: { readonly path: string }) {
   const loaded = useApi<KnowledgeText>(path);
   return (

@@ -1,4 +1,4 @@
-/** What a new agent can begin with: one text for each kind of agent and each language of the pages; pure */
+/** Templates for a new agent: one text for each kind of agent and each language of the pages; pure */
 import type { Language } from '../text/text.ts';
 import type { AgentDraft } from './agent-draft.ts';
 
@@ -10,7 +10,7 @@ type Words = Pick<AgentDraft, 'name' | 'greeting' | 'systemPrompt' | 'successCri
 
 interface Template {
   readonly tools: readonly string[];
-  /** JSON Schema of what is read out of each call; none where a summary is enough. */
+  /** JSON Schema of the values that are extracted from each call; undefined where a summary is enough. */
   readonly extract?: object;
   readonly words: Readonly<Record<Language, Words>>;
 }
@@ -21,7 +21,7 @@ const SPOKEN: Readonly<Record<Language, Pick<AgentDraft, 'language' | 'voice'>>>
   de: { language: 'de-DE', voice: 'de-DE-KatjaNeural' },
 };
 
-/** What choosing a template writes into the form. */
+/** Form values that a template fills in. */
 export function templatePart(name: TemplateName, language: Language): Partial<AgentDraft> {
   const { words, tools, extract } = TEXTS[name];
   return {
@@ -32,7 +32,7 @@ export function templatePart(name: TemplateName, language: Language): Partial<Ag
   };
 }
 
-/** Whether a draft still says what the template does, so that another one loses no words of the reader's own. */
+/** Whether a draft still has the template's texts, so that another template overwrites no words of the reader's own. */
 export function isAsTemplate(draft: AgentDraft, name: TemplateName, language: Language): boolean {
   const { greeting, systemPrompt } = TEXTS[name].words[language];
   return draft.greeting === greeting && draft.systemPrompt === systemPrompt;

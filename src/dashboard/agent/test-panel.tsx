@@ -27,7 +27,7 @@ import {
 /** Tries the draft where there is one, else the live agent. */
 export function TestPanel(props: {
   readonly seen: SeenAgent;
-  /** Whether the settings next to it differ from what is tested. */
+  /** Whether the form next to it has changes that the test does not include. */
   readonly isChanged: boolean;
 }) {
   const { seen, isChanged } = props;
@@ -51,13 +51,13 @@ export function TestPanel(props: {
   );
 }
 
-/** While the call goes on. */
+/** Interval of updates while the call is in progress. */
 const REFRESH_MS = 2000;
 
 /** More entries than that are not drawn. */
 const TIMELINE_MAX = 500;
 
-/** Where the time of each turn of the newest test call went. */
+/** Time of each turn of the newest test call, by stage. */
 function TestCall({ callId }: { readonly callId: string }) {
   const path = `api/calls/${encodeURIComponent(callId)}`;
   const loaded = useLoad(
@@ -103,7 +103,7 @@ function Chat(props: {
       const answer = await client.api<ChatAnswer>(path, { method: 'POST', body });
       setLog(withAnswer(asked, answer));
     } catch (failure) {
-      // What was written goes back into the field, to be sent again.
+      // The failed message goes back into the field, to be sent again.
       setLog(log);
       setWords(words);
       throw failure;
@@ -181,7 +181,7 @@ const COLORS: Readonly<Record<StageName, string>> = {
 
 const WIDTH = 300;
 
-/** Where the time of an answer went: bars to the scale of the slowest one, and the same in words. */
+/** Time of an answer by stage: bars to the scale of the slowest one, and the same in words. */
 function Took(props: {
   readonly entry: ChatEntry;
   readonly took: NonNullable<ChatEntry['took']>;

@@ -32,7 +32,7 @@ import {
 export type AgentFormState = ReturnType<typeof useAgentForm>;
 
 interface FormProps {
-  /** What the form begins with, where nothing typed before is kept; undefined where an agent is created. */
+  /** Saved agent that the form begins with, where nothing typed before is kept; undefined where an agent is created. */
   readonly seen: SeenAgent | undefined;
   readonly path: string;
   readonly onSaved: () => void;
@@ -59,16 +59,16 @@ export function useAgentForm(props: FormProps) {
     ...{ isBroughtBack, conflict, isChanged, ...sending },
     change: (part: Partial<AgentDraft>) =>
       setForm((before) => ({ ...before, draft: { ...before.draft, ...part } })),
-    /** Throws away what was typed. */
+    /** Discards the unsaved changes. */
     discard: () => restart(begunWith(seen)),
-    /** Goes on from the newest version, with or without the changes of this form. */
+    /** Continues from the newest version, with or without the changes of this form. */
     settle: (whose: 'mine' | 'theirs') => {
       if (conflict !== undefined) restart(settledForm(form, conflict, whose));
     },
   };
 }
 
-/** What the buttons of the form do. */
+/** Actions of the form's buttons. */
 function useSending(
   props: FormProps & {
     readonly form: KeptDraft;
@@ -79,7 +79,7 @@ function useSending(
 ) {
   const { seen, path, form, setForm, restart, setConflict } = props;
   const isForDraft = useRef(false);
-  /** Shows what another person has saved, where that is why it failed. */
+  /** Runs a change; if another person has saved meanwhile, shows the conflict. */
   const guarded = async (work: () => Promise<KeptDraft>, sent: () => KeptDraft) => {
     try {
       restart(await work());
@@ -109,7 +109,7 @@ function useSending(
   };
   return {
     ...{ isBusy, error, wrong, submit: submitAs(false), saveDraft: submitAs(true) },
-    /** Throws away the draft and what was typed. */
+    /** Discards the draft and the unsaved changes. */
     discardDraft: () =>
       guarded(
         () => discardSaved(path, form),
@@ -138,7 +138,7 @@ export async function loadSeen(path: string, signal?: AbortSignal): Promise<Seen
   try {
     return { agent, draft: await client.api<SavedDraft>(`${path}/draft`, ask) };
   } catch (error) {
-    // It was discarded or published between the two requests; saving will meet what came of it.
+    // The draft was discarded or published between the two requests; saving will report the conflict.
     if (isMissing(error)) return { agent, draft: undefined };
     throw error;
   }
@@ -164,9 +164,9 @@ async function discardSaved(path: string, form: KeptDraft): Promise<KeptDraft> {
 }
 
 /**
- * Makes the form live, with what is unsaved.
+ * Makes the form live, with its unsaved changes.
  *
- * @param onSaved told of the form once its changes are the draft: publishing may fail after that.
+ * @param onSaved called with the form once its changes are the draft: publishing may fail after that.
  * @throws {ApiError} 412 where another person saved.
  */
 async function publish(

@@ -99,7 +99,7 @@ function Unsaved(props: { readonly isNew: boolean; readonly form: AgentFormState
   );
 }
 
-/** What publishing would change. */
+/** Changes that publishing would make. */
 function Changes(props: {
   readonly agent: Agent;
   readonly draft: AgentDraft;
@@ -231,7 +231,7 @@ function Comparison(props: {
   );
 }
 
-/** What is different between two versions of an agent, with every word that went and came. */
+/** Differences between two versions of an agent, with every word removed or added. */
 function Differences(props: { readonly before: AgentContent; readonly after: AgentContent }) {
   const words = {
     yes: t('versions.yes'),

@@ -15,7 +15,7 @@ const SHOWN_MAX = 40;
 
 export function VoicePicker(props: {
   readonly value: string;
-  /** Of the agent: the voices of its language come first. */
+  /** Language of the agent: its voices come first. */
   readonly language: string;
   readonly error: string | undefined;
   readonly onVoice: (voice: Voice) => void;
@@ -144,7 +144,7 @@ function useVoicePlayer() {
   const element = useRef<HTMLAudioElement>(null);
   useEffect(() => {
     if (url === undefined) return;
-    // A browser that refuses to begin by itself shows the controls.
+    // Where the browser blocks autoplay, the reader uses the controls.
     element.current?.play().catch(() => undefined);
     return () => URL.revokeObjectURL(url);
   }, [url]);

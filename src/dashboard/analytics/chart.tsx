@@ -55,7 +55,7 @@ function textOf({ valueText }: ChartFacts, value: number | null | undefined): st
   return value === null || value === undefined ? '–' : valueText(value);
 }
 
-/** Where each key moves the cursor, of `last` places. */
+/** Cursor position after a key, from 0 to `last`; undefined for other keys. */
 function moved(key: string, place: number, last: number): number | undefined {
   const places: Readonly<Record<string, number>> = {
     ...{ ArrowLeft: place - 1, ArrowRight: place + 1, Home: 0, End: last },
@@ -117,7 +117,7 @@ function Plot(props: {
   );
 }
 
-/** Such as `20 Nov: Completed 5, Missed 1`. */
+/** Figures at a place as text, such as `20 Nov: Completed 5, Missed 1`. */
 function readOut(facts: ChartFacts, place: number): string {
   const values = facts.series.map(
     ({ name, values: all }) => `${name} ${textOf(facts, all[place])}`,
@@ -128,7 +128,7 @@ function readOut(facts: ChartFacts, place: number): string {
 /** One series, with a value for each category; null where there is none. */
 interface ChartSeries {
   readonly name: string;
-  /** Of `tokens.css`, such as `--accent`. */
+  /** Variable of `tokens.css`, such as `--accent`. */
   readonly color: string;
   readonly values: readonly (number | null)[];
 }
@@ -175,7 +175,7 @@ function dataOf({ kind, categories, series }: ChartFacts): uPlot.AlignedData {
   return [places, ...heights.toReversed()];
 }
 
-/** @param element is where colours are read: they are those of the theme that is shown. */
+/** @param element from which the colours of the current theme are read. */
 function optionsOf(
   facts: ChartFacts,
   shown: {

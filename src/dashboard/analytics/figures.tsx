@@ -61,7 +61,7 @@ export function Figures({ details }: { readonly details: AnalyticsDetails }) {
   );
 }
 
-/** What carriers charge, a figure a currency; none where no call has a cost. */
+/** Charges of carriers, a figure a currency; none where no call has a cost. */
 function costsOf({ summary, previous }: AnalyticsDetails) {
   const { change, roundMoney } = formats.value;
   return summary.costs.map((cost) => {
@@ -83,7 +83,7 @@ function median({ answerTime }: Summary): number | null {
   return answerTime?.p50Ms ?? null;
 }
 
-/** Of the calls that are over. */
+/** Share of completed calls among the calls that are over. */
 function completed({ completedCalls, missedCalls, failedCalls }: Summary): number | null {
   return shareOf(completedCalls, completedCalls + missedCalls + failedCalls);
 }

@@ -2,7 +2,7 @@
 import type { AnalyticsDetails } from '../api-types.ts';
 
 export interface Change {
-  /** Of the figure before; of a share, the difference of both. */
+  /** Relative change to the figure before; of a share, the difference of both. */
   readonly by: number;
   readonly tone: 'good' | 'bad' | 'plain';
 }
@@ -13,7 +13,7 @@ type Better = 'more' | 'less' | 'neither';
 /** Smaller changes are none. */
 const CHANGE_MIN = 0.005;
 
-/** Undefined where one of the two is not there, or there is nothing to compare with. */
+/** Undefined without one of the two values, or when the earlier one is 0. */
 export function changeOf(
   now: number | null,
   before: number | null,
@@ -23,7 +23,7 @@ export function changeOf(
   return toned((now - before) / before, better);
 }
 
-/** As `changeOf`, of shares from 0 to 1: in points. */
+/** Like `changeOf` for shares from 0 to 1: their difference, in points. */
 export function differenceOf(
   now: number | null,
   before: number | null,
@@ -37,7 +37,7 @@ function toned(by: number, better: Better): Change {
   return { by, tone: by > 0 === (better === 'more') ? 'good' : 'bad' };
 }
 
-/** Null where there is nothing to take a share of. */
+/** Null when `whole` is 0. */
 export function shareOf(part: number, whole: number): number | null {
   return whole === 0 ? null : part / whole;
 }

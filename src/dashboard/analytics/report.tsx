@@ -1,4 +1,4 @@
-/** The calls of a period: figures, charts, and tables of what they were about. */
+/** The calls of a period: figures, charts, and tables of agents and intents. */
 import { useMemo } from 'preact/hooks';
 import type { Analytics, AnalyticsDetails } from '../api-types.ts';
 import { formats, language, t, word } from '../app-state.ts';
@@ -206,7 +206,7 @@ function Totals({ details: { summary } }: { readonly details: AnalyticsDetails }
   );
 }
 
-/** As many agents as the server names; the rest then has agents that exist as well. */
+/** The server's limit of named agents; the rest then includes agents that exist. */
 const AGENTS_MAX = 50;
 
 function AgentTable(props: { readonly rows: readonly ShownAgent[]; readonly agents: Agents }) {
@@ -238,7 +238,7 @@ function AgentTable(props: { readonly rows: readonly ShownAgent[]; readonly agen
   );
 }
 
-/** What callers wanted, and the minutes of the month: the server counts both by UTC days. */
+/** Callers' intents, and the minutes of the month: the server counts both by UTC days. */
 export function UtcReport({ report }: { readonly report: Analytics }) {
   const { minutesUsed, minutesIncluded, topIntents } = report;
   const { count, decimal, percent } = formats.value;
@@ -264,14 +264,14 @@ export function UtcReport({ report }: { readonly report: Analytics }) {
   );
 }
 
-/** Engines with their names and colours, which are those of a call's turns. */
+/** Engines with their names and colours, as in the turns of a call. */
 const ENGINES = [
   ['recognition', 'field.textFinal', '--recognition'],
   ['model', 'field.firstToken', '--model'],
   ['voice', 'field.firstAudio', '--voice'],
 ] as const;
 
-/** Nothing where no engine had a turn. */
+/** Charts of the engines' times by day; nothing where no engine had a turn. */
 function EngineCharts({ days }: { readonly days: readonly Day[] }) {
   const isThere = days.some(({ engineTimes }) =>
     ENGINES.some(([engine]) => engineTimes[engine] !== null),

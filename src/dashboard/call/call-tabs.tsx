@@ -32,7 +32,7 @@ interface Parts extends EntriesProps {
   readonly events: Loaded<EventsOfCall>;
 }
 
-/** Nothing where no tab has something. All is loaded before the first is drawn: a tab that comes later would move the others. */
+/** Tabs of a call; nothing where all are empty. All load before the first is drawn: a later tab would move the others. */
 export function CallTabs(
   props: EntriesProps & { readonly call: Pick<CallDetail, 'id' | 'status'> },
 ) {
@@ -89,7 +89,7 @@ function placeOf({ timestamp }: TimelineEntry, originMs: number): string {
   return clockText((Date.parse(timestamp) - originMs) / 1000);
 }
 
-/** What the agent did besides talking. */
+/** Tools that the agent ran. */
 function ToolTable({ entries, originMs }: EntriesProps) {
   return (
     <Table
@@ -105,7 +105,7 @@ function ToolTable({ entries, originMs }: EntriesProps) {
   );
 }
 
-/** What happened on a call, step by step, as the server wrote it down. */
+/** Timeline of a call, step by step, as the server wrote it down. */
 function Timeline({ entries, originMs }: EntriesProps) {
   return (
     <Table
@@ -193,7 +193,7 @@ function CallEvents(props: EventsOfCall & { readonly onChanged: () => void }) {
   );
 }
 
-/** As endpoints get it. */
+/** Payload of an event, as webhook endpoints get it. */
 function Payload({ of: event }: { readonly of: LedgerEvent }) {
   const text = JSON.stringify(event, null, 2);
   return (
@@ -223,7 +223,7 @@ interface Tab {
   readonly content: () => ComponentChildren;
 }
 
-/** Nothing where there is no tab. @param props.tabs in their order; the first is open until another is chosen. */
+/** Tabs of a section; nothing where there is no tab. @param props.tabs in their order; the first is open until another is chosen. */
 function Tabs(props: { readonly label: string; readonly tabs: readonly Tab[] }) {
   const { label, tabs } = props;
   const [chosen, setChosen] = useState('');

@@ -5,7 +5,7 @@ import { formats, sentence, t } from '../app-state.ts';
 import { ladderOf, type Rung } from '../ladder.ts';
 import { type Loaded, useApi } from '../parts/use-load.ts';
 
-/** The answer to a BYE comes after the call is over, and what was lost is repeated 0.5 and 1.5 s later. RFC 3261, 17.1.2.2. */
+/** The answer to a BYE comes after the call is over, and a lost BYE is repeated 0.5 and 1.5 s later. RFC 3261, 17.1.2.2. */
 const LATE_MS = 2500;
 
 /** @param status of the call: each change has brought messages. */
@@ -61,7 +61,7 @@ function Ladder({ rungs }: { readonly rungs: readonly Rung[] }) {
   );
 }
 
-/** For those who do not see the arrow. */
+/** Direction of a message in words, for readers who do not see the arrow. */
 function wayOf({ message }: Rung): string {
   return t(message.direction === 'out' ? 'ladder.sent' : 'ladder.received');
 }
@@ -71,7 +71,7 @@ function placesOf({ message }: Rung): string {
   return [`${from} → ${to}`, transport, ...(body === null ? [] : [body])].join(' · ');
 }
 
-/** As wide as there is room, and drawn as sent: what is received is its mirror image. */
+/** Arrow of a sent message, as wide as there is room; that of a received one is its mirror image. */
 function Arrow() {
   return (
     <svg class="arrow" aria-hidden="true">

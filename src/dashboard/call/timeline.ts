@@ -1,4 +1,4 @@
-/** What the timeline of a call tells: where each turn's time went, notes between the words, details as text; pure */
+/** Timeline of a call: time of each turn by stage, notes between the words, details as text; pure */
 import type { TimelineEntry, TranscriptEntry } from '../api-types.ts';
 import type { formatsOf } from '../format.ts';
 import { type Language, sentenceText, wordOf } from '../text/text.ts';
@@ -74,7 +74,7 @@ function turnBars({ timestamp, details }: TimelineEntry, originMs: number): Turn
   };
 }
 
-/** By time and not by kind: an answer that was begun ahead has its words before the end of the turn. */
+/** Spans of a turn by time and not by kind: a speculative answer has its words before the end of the turn. */
 function spansOf(details: TimelineEntry['details']): Span[] {
   const marks = MARKS.flatMap(([mark, name, color]) => {
     const toMs = numberOf(details[mark]);
@@ -112,8 +112,8 @@ export function tickStepMs(spanMs: number, steps: number): number {
 }
 
 /**
- * Which entry is being heard at `atMs`: the last that has begun; -1 before the first. They need not stand in the order in
- * which they began: words that were talked over are written down after those that talked over them.
+ * Index of the entry that is heard at `atMs`: the last that has begun; -1 before the first. Entries are not always in the order
+ * of their beginnings: words that were interrupted are written down after those that interrupted them.
  */
 export function currentEntry(startsMs: readonly number[], atMs: number): number {
   return startsMs.reduce((current, startMs, index) => {
@@ -125,7 +125,7 @@ export function currentEntry(startsMs: readonly number[], atMs: number): number 
 export interface TranscriptNotes {
   /** Milliseconds from the caller's last word to the agent's first sound, by the place of the entry that answers. */
   readonly answersMs: ReadonlyMap<number, number>;
-  /** What happened before the entry at a place; the number of entries is the place behind the last. */
+  /** Events before the entry at a place; the number of entries is the place behind the last. */
   readonly events: ReadonlyMap<number, readonly TimelineEntry[]>;
 }
 
@@ -169,7 +169,7 @@ function answeredAt(words: readonly TranscriptEntry[], atMs: number): number | u
   return near[0]?.index;
 }
 
-/** Before the first words that begin later. */
+/** Index of the first entry that begins later; the number of entries where none does. */
 function placeOf(words: readonly TranscriptEntry[], atMs: number): number {
   const index = words.findIndex(({ timestamp }) => Date.parse(timestamp) > atMs);
   return index === -1 ? words.length : index;
@@ -198,7 +198,7 @@ const GROUPS: Readonly<Record<string, string>> = {
 /** Details that say in a sentence why. */
 const SENTENCES = ['reason', 'problem', 'failureReason', 'notExtracted'];
 
-/** Where a passage stands that the language model was given. */
+/** Location of a passage that the language model was given. */
 interface PassageSource {
   readonly document: string;
   readonly version: number;
@@ -211,7 +211,7 @@ interface Writing {
   readonly formats: ReturnType<typeof formatsOf>;
 }
 
-/** The details in one line; a name that has no text stands as the server writes it. What is false or null is left out. */
+/** The details in one line; a name without a text is shown as the server writes it. False and null values are left out. */
 export function detailsText(writing: Writing, details: Readonly<Record<string, unknown>>): string {
   return Object.entries(details)
     .filter(([, value]) => value !== null && value !== false)

@@ -36,11 +36,11 @@ export function mergedFields<Values extends object>(parts: {
 /** A form as it was left. */
 interface KeptForm<Values> {
   readonly values: Values;
-  /** What it began with. */
+  /** Initial values of the form. */
   readonly begun: Values;
 }
 
-/** The fields that were changed, on top of what the server has now; undefined where nothing is kept. */
+/** The server's values with the kept changes on top; undefined without kept changes. */
 export function broughtBack<Values extends object>(
   box: Box,
   path: string,
@@ -53,7 +53,7 @@ export function broughtBack<Values extends object>(
     const known = Object.entries(changed).filter(([name]) => name in fresh);
     return known.length === 0 ? undefined : { ...fresh, ...Object.fromEntries(known) };
   } catch {
-    // A form of another version of the page: it begins as if nothing was kept.
+    // A form of another version of the page is ignored.
     return undefined;
   }
 }
@@ -75,7 +75,7 @@ export interface TextPiece {
 /** Words that went or came: with more of them, comparing takes long, and each text is one piece. */
 const CHANGED_WORDS_MAX = 1000;
 
-/** The pieces, in order: those that are the same or gone make up `before`, those that are the same or new make up `after`. */
+/** The pieces, in order: same and gone pieces make up `before`, same and new ones make up `after`. */
 export function textDiff(before: string, after: string): readonly TextPiece[] {
   const pieces = diffArrays(wordsOf(before), wordsOf(after), { maxEditLength: CHANGED_WORDS_MAX });
   if (pieces === undefined) {
@@ -90,7 +90,7 @@ export function textDiff(before: string, after: string): readonly TextPiece[] {
   }));
 }
 
-/** Words and what is between them. */
+/** Words, and the characters between them. */
 function wordsOf(text: string): string[] {
   return text.match(/\s+|[\p{L}\p{N}_]+|[^\s\p{L}\p{N}_]/gu) ?? [];
 }

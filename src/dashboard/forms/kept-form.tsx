@@ -1,4 +1,4 @@
-/** A form that keeps what was typed while the reader looks at another page, says so, and asks before a tab is closed. */
+/** A form that keeps its input while the reader looks at another page, says so, and asks before a tab is closed. */
 import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 import { t } from '../app-state.ts';
 import { WINDOW } from '../kept.ts';
@@ -6,18 +6,18 @@ import { type FormState, useForm } from '../parts/form.tsx';
 import { Button } from '../parts/page.tsx';
 import { broughtBack, keepForm } from './form-changes.ts';
 
-/** Where a form is kept. */
+/** Storage of a form: its key, and its values without secrets. */
 interface KeptFormPlace<Values> {
-  /** Of the thing in the API. */
+  /** API path of the edited resource. */
   readonly path: string;
   readonly withoutSecrets: (values: Values) => Values;
 }
 
 export interface KeptFormState<Values> extends FormState<Values> {
-  /** What the form began with. */
+  /** Initial values of the form. */
   readonly begun: Values;
   readonly isChanged: boolean;
-  /** Whether it began with what was typed before. */
+  /** Whether it began with input that was kept. */
   readonly isBroughtBack: boolean;
   readonly discard: () => void;
   /** Begins again, with other values where they are given. */
@@ -27,9 +27,9 @@ export interface KeptFormState<Values> extends FormState<Values> {
 export function useKeptForm<Values extends object>(options: {
   /** Undefined for a form that is not kept. */
   readonly kept: KeptFormPlace<Values> | undefined;
-  /** What the server has now. */
+  /** Returns the server's current values. */
   readonly fresh: () => Values;
-  /** @returns what the server has then; undefined where nothing was saved. */
+  /** @returns the values on the server after that; undefined where nothing was saved. */
   readonly send: (values: Values, begun: Values) => Promise<Values | undefined>;
 }): KeptFormState<Values> {
   const { kept, send } = options;

@@ -11,7 +11,7 @@ import { NEW_ID } from '../router.ts';
 import { type Fields, mergedFields, textDiff } from './form-changes.ts';
 import { type KeptFormState, useKeptForm } from './kept-form.tsx';
 
-/** Of a resource that is not made yet. */
+/** Version of a resource that is not made yet. */
 const NO_VERSION = '';
 
 interface Resource {
@@ -22,7 +22,7 @@ interface Resource {
 export interface ResourceFormState<Values> extends KeptFormState<Values> {
   /** The version that another person saved meanwhile; undefined without one. */
   readonly conflict: Values | undefined;
-  /** Goes on from that version, with or without the changes of this form. */
+  /** Continues from that version, with or without the changes of this form. */
   readonly settle: (whose: 'mine' | 'theirs') => void;
 }
 
@@ -31,7 +31,7 @@ interface Options<Values, Thing> {
   readonly list: string;
   /** Undefined where one is made. */
   readonly resource: Thing | undefined;
-  /** What the form of a new one begins with. */
+  /** Initial values for a new one. */
   readonly blank: () => Values;
   readonly draftOf: (resource: Thing) => Values;
   readonly bodyOf: (values: Values) => Fields;
@@ -119,7 +119,7 @@ export function ChangeConflict(props: {
   );
 }
 
-/** The conflict of a resource's form; nothing where there is none. */
+/** The conflict of a resource's form; empty without one. */
 export function FormConflict<Values>(props: {
   readonly form: Pick<ResourceFormState<Values>, 'values' | 'conflict' | 'settle'>;
   /** Values as text by the labels of their fields, without secrets. */
@@ -160,7 +160,7 @@ export function DifferenceList({ rows }: { readonly rows: readonly Difference[] 
   );
 }
 
-/** Signs say what colours show. */
+/** Marks differences by signs, not by colours alone. */
 function Compared(props: { readonly before: string; readonly after: string }) {
   return (
     <>
@@ -178,7 +178,7 @@ function Compared(props: { readonly before: string; readonly after: string }) {
 export function ResourcePage<Thing>(props: {
   readonly kind: 'agent' | 'calendar' | 'tool' | 'trunk';
   readonly title: string;
-  /** Of the resource in the API. */
+  /** API path of the resource. */
   readonly path: string;
   readonly loaded: Loaded<Thing | null>;
   /** Role that its deletion needs; an editor's unless given. */

@@ -1,4 +1,4 @@
-/** Icons of Lucide, drawn in the colour of the text next to them, which says what they mean. */
+/** Icons of Lucide, in the colour of the text next to them; screen readers read that text only. */
 import type { IconNode } from 'lucide';
 import { createElement } from 'preact';
 

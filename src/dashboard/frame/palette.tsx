@@ -1,4 +1,4 @@
-/** The command palette: what it finds for a text (pages, actions, agents, calls), and its window. */
+/** The command palette: its search for pages, actions, agents and calls, and its window. */
 import * as listbox from '@zag-js/listbox';
 import { normalizeProps, useMachine } from '@zag-js/preact';
 import {
@@ -137,7 +137,7 @@ export interface Command {
 
 const AGENTS_SHOWN = 8;
 
-/** @param text what was typed; each of its words has to be in the command's own text. */
+/** @param text of the search; each of its words has to be in the command's own text. */
 export function commandsFor(text: string, agents: readonly AgentItem[]): readonly Command[] {
   const words = text.toLowerCase().split(/\s+/);
   const isFound = (command: Command) =>
@@ -189,7 +189,7 @@ function actionCommands(): readonly Command[] {
   return actions.map((action, index) => ({ id: `action.${index}`, group: 'actions', ...action }));
 }
 
-/** Those of editors. */
+/** Actions that need the role of an editor. */
 function changingActions() {
   const placeCall = () => {
     isPlacingCall.value = true;

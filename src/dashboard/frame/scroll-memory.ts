@@ -5,7 +5,7 @@ const WAIT_MS_MAX = 3000;
 
 const scrolled = new Map<number, number>();
 
-/** Of the entry that is shown: the instant at which it was new. */
+/** Key of the history entry that is shown: the instant at which it was new. */
 let place = 0;
 let isReturning = false;
 
@@ -22,7 +22,7 @@ export function rememberScrolling(): void {
   addEventListener('scroll', () => scrolled.set(place, scrollY), { passive: true });
 }
 
-/** Gives the entry its final address, in the place of the one by which it was reached. */
+/** Gives the history entry its final address, in place of the address that led to it. */
 export function settle(address: string): void {
   const isSettled = address === location.hash && placeOf(history.state) === place;
   if (!isSettled) history.replaceState({ place }, '', address);
@@ -37,7 +37,7 @@ export function arrive(): void {
   if (isReturning && top !== undefined) scrollBack(top, performance.now() + WAIT_MS_MAX, place);
 }
 
-/** Waits until the page is tall enough, unless the reader scrolls or goes on. */
+/** Waits until the page is tall enough, unless the reader scrolls or leaves the page. */
 function scrollBack(top: number, untilMs: number, wanted: number): void {
   const stop = new AbortController();
   for (const deed of ['wheel', 'touchmove', 'keydown', 'pointerdown']) {

@@ -246,7 +246,7 @@ function UserMenu() {
   );
 }
 
-/** Who is signed in, and as what. */
+/** Name and role of the signed-in user. */
 function userText(): string {
   const user = session.value?.user;
   return user === undefined ? '' : `${user.name} (${word('role', user.role)})`;

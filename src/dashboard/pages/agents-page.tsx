@@ -1,4 +1,4 @@
-/** The agents: the list with what they did today and whether they take calls, and the page of one, with its settings and the test panel. */
+/** The agents: the list with their calls of today and whether they take calls, and the page of one, with its settings and the test panel. */
 import { Bot } from 'lucide';
 import { useEffect, useState } from 'preact/hooks';
 import type { SeenAgent } from '../agent/agent-changes.ts';
@@ -117,7 +117,7 @@ export function AgentPage({ id }: { readonly id: string }) {
     async (signal) => (isNew ? null : await seenBy(path, signal)),
     { isKept: false },
   );
-  // The warning of stand-ins comes above the form: with it, and not later, so that nothing moves.
+  // The warning of stand-ins is above the form: both appear together, so that the form does not move.
   const readiness = useReadiness();
   const isWarned = readiness.value !== undefined || readiness.error !== undefined;
   const shown = isWarned ? loaded : { ...loaded, value: undefined };
@@ -144,7 +144,7 @@ async function seenBy(path: string, signal: AbortSignal): Promise<SeenAgent> {
   return { agent: await client.api<Agent>(path, { signal }), draft: undefined };
 }
 
-/** @param props.seen undefined where an agent is created, which has nothing to be tried yet. */
+/** @param props.seen undefined for a new agent, which cannot be tried yet. */
 export function AgentPanes(props: {
   readonly seen: SeenAgent | undefined;
   readonly path: string;
@@ -157,7 +157,7 @@ export function AgentPanes(props: {
   const [isChanged, setChanged] = useState(false);
   const seen = props.seen && newestOf(props.seen, restored);
   const agent = seen?.agent;
-  // A viewer may try nothing.
+  // Viewers may not try an agent.
   const isTried = seen !== undefined && may('editor');
   return (
     <div class={isTried ? 'panes' : 'panes panes-one'}>
@@ -189,7 +189,7 @@ export function AgentPanes(props: {
   );
 }
 
-/** What was loaded, or the restored agent where that is newer. */
+/** The loaded agent, or the restored one where that is newer. */
 function newestOf(seen: SeenAgent, restored: Agent | undefined): SeenAgent {
   const isOlder = restored !== undefined && seen.agent.updatedAt < restored.updatedAt;
   return isOlder ? { ...seen, agent: restored } : seen;

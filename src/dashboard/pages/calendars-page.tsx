@@ -119,7 +119,7 @@ export function Appointments({ calendar }: { readonly calendar: Calendar }) {
   );
 }
 
-/** @param props.date of the reader, empty while it is being typed, which shows those to come. */
+/** @param props.date in the reader's time zone; while it is empty, appointments still to come are shown. */
 function Days(props: { readonly calendar: Calendar; readonly date: string }) {
   const { calendar, date } = props;
   const from = date === '' ? undefined : new Date(`${date}T00:00`).toISOString();

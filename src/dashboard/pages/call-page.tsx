@@ -1,4 +1,4 @@
-/** One call: what became of it, what was said and heard, where the time went, and what was told to whom. */
+/** One call: its outcome, recording and transcript, times, SIP messages, events and notes. */
 
 import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
@@ -47,7 +47,7 @@ export function CallPage({ id }: { readonly id: string }) {
     ]);
     return { call, timeline: timeline.data };
   });
-  // A name in the place of the agent's id would move everything below it.
+  // Names that replace agents' ids later would move everything below them: they are loaded first.
   const { isSettled } = useAgents();
   const shown = isSettled ? loaded : { ...loaded, value: undefined };
   const call = isMissing(loaded.error) ? undefined : loaded.value?.call;
@@ -76,7 +76,7 @@ function Actions({ call }: { readonly call: CallDetail }) {
   return <CallControls callId={call.id} isAnswered={call.status === 'in_progress'} />;
 }
 
-/** On wide screens the sound and the words are next to the facts; on narrow ones what became of the call comes first. */
+/** On wide screens the recording and the transcript are next to the facts; on narrow ones the outcome comes first. */
 function Record(props: Loaded & { readonly onChanged: () => void }) {
   const { call, timeline } = props;
   const originMs = useMemo(() => recordingOriginMs(timeline, call.startedAt), [timeline, call]);
@@ -101,7 +101,7 @@ function Record(props: Loaded & { readonly onChanged: () => void }) {
   );
 }
 
-/** @param props.onChanged told when the call has come into another state than it was loaded in. */
+/** @param props.onChanged called when the call's status differs from the loaded one. */
 function LiveWords(props: { readonly loaded: CallDetail; readonly onChanged: () => void }) {
   const { id, status } = props.loaded;
   const board = useMeterBoard();
@@ -163,7 +163,7 @@ export function CallFacts({ call, timeline, originMs }: FactsProps) {
   );
 }
 
-/** Why it failed, what it was about, and whether it did what it was for; nothing where none of that is known. */
+/** Outcome of a call: reason of its failure or its wait, summary, and success; empty where none of them is known. */
 function Outcome({ call }: { readonly call: CallDetail }) {
   const { failureReason, summary, success, status } = call;
   if (failureReason === null && summary === null && success === null) return null;
@@ -187,7 +187,7 @@ function Outcome({ call }: { readonly call: CallDetail }) {
 
 type Fact = readonly [name: string, value: ComponentChildren];
 
-/** What is not known yet has no line. */
+/** Facts with their labels; one that is not known yet has no line. */
 function factsOf({ call, timeline, originMs }: FactsProps): readonly Fact[] {
   const told = (name: string, group: string, value: string | null): readonly Fact[] =>
     value === null ? [] : [[name, word(group, value)]];
@@ -237,7 +237,7 @@ function textsOf(values: Readonly<Record<string, unknown>>): readonly Fact[] {
 }
 
 /**
- * What another party did on the call, in words: joined caller and agent, left again, was connected with the caller, hung up
+ * Actions of another party on the call, in words: joined caller and agent, left again, was connected with the caller, hung up
  * so that the agent came back, took the caller's place.
  */
 function otherPartiesOf(timeline: readonly TimelineEntry[], originMs: number): readonly string[] {
@@ -251,7 +251,7 @@ function otherPartiesOf(timeline: readonly TimelineEntry[], originMs: number): r
   });
 }
 
-/** Nothing where no message was sent. */
+/** SMS of the call; nothing where none was sent. */
 export function Messages({ messages }: Required<Pick<CallDetail, 'messages'>>) {
   if (messages.length === 0) return null;
   return (

@@ -19,7 +19,7 @@ import { type Agents, useAgents, useApi } from '../parts/use-load.ts';
 
 const EXPORTED_MAX = 100_000;
 
-/** The newest page follows what happens. */
+/** Interval at which the newest page is loaded again. */
 const REFRESH_MS = 5000;
 
 /** Addresses from which pages were reached, by their cursor: the way back shows the same calls again. */
@@ -208,7 +208,7 @@ function TypedField(props: {
   );
 }
 
-/** As the filter has them: a table for spreadsheets, or all fields for programs. */
+/** Buttons that export the filtered calls: as a table for spreadsheets, or with all fields for programs. */
 function ExportButtons({ filter: { fields }, agents }: ListProps) {
   const [done, setDone] = useState<number | undefined>(undefined);
   const save = (fileOf: (calls: readonly CallItem[]) => SavedFile) => () => {

@@ -74,7 +74,7 @@ export function CampaignsPage() {
   );
 }
 
-/** A campaign that runs is shown as it goes on. */
+/** Interval at which a running campaign is loaded again. */
 const REFRESH_MS = 2000;
 
 const CONTACTS_SHOWN = 50;

@@ -240,7 +240,7 @@ function Credentials(props: { readonly form: FormState<GatewayDraft>; readonly i
   );
 }
 
-/** As many as the server takes. */
+/** The server's limit. */
 const ROWS_MAX = 30;
 
 /** Places of a template, as the manual describes them. */

@@ -1,4 +1,4 @@
-/** Calls as they go on: their state, how loud they are, what is said as it is said, and taking part. */
+/** Calls in progress: state, levels, transcript as it grows, and controls to take part. */
 import type { RefObject } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { CallCommon } from '../api-types.ts';

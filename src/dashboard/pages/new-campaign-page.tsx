@@ -12,7 +12,7 @@ const ROWS_SHOWN = 5;
 
 const PROBLEMS_SHOWN = 20;
 
-/** As the API takes it. */
+/** The API's limit for a list. */
 const LIST_BYTES_MAX = 1_000_000;
 
 const EMPTY = {
@@ -151,7 +151,7 @@ function PaceFields({ form: { field, values, wrong } }: { readonly form: FormSta
   );
 }
 
-/** What was left empty is left out; the API has the defaults. */
+/** Request body without empty fields, for which the API has defaults. */
 function bodyOf(draft: Draft): object {
   const { name, agentId, csv, from, callsPerMinute, maxConcurrentCalls } = draft;
   const { notBefore, notAfter, retries, retryMinutes } = draft;

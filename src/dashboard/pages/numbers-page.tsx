@@ -56,7 +56,7 @@ function NumberTable(props: {
   );
 }
 
-/** A trunk may bring all numbers that begin alike: each is given to an agent by itself. */
+/** Whether it is a single number. A trunk may have a range, with a star; its numbers are given to agents one by one. */
 function isOneNumber({ number }: PhoneNumber): boolean {
   return !number.endsWith('*');
 }
@@ -81,7 +81,7 @@ function Answerer(props: {
   const { number, agents, onChanged } = props;
   const [isBusy, setBusy] = useState(false);
   const { agentId, agentName } = number;
-  // Beyond a thousand agents the one that answers may not be among those that were loaded.
+  // Only a thousand agents are loaded: the one that answers may not be among them.
   const isKnown = agentId === null || agents.list.some(({ id }) => id === agentId);
   const known: readonly Option[] = isKnown ? [] : [[agentId, agentName ?? agentId]];
   const choose = (next: string) => {

@@ -1,4 +1,4 @@
-/** The first page: what is left to set up, how today goes, and what is wrong. */
+/** The first page: remaining steps of the setup, figures of today, and problems. */
 import { CircleCheck, CircleDashed, TriangleAlert } from 'lucide';
 import { useState } from 'preact/hooks';
 import type {
@@ -28,7 +28,7 @@ const NEWEST_CALLS = 5;
 
 const HIDDEN = 'firstSteps';
 
-/** By UTC, as the list of calls has days. */
+/** Today in UTC, since the list of calls has days of UTC. */
 const TODAY = { period: 'today', timeZone: 'UTC' } as const;
 
 interface Facts {
@@ -158,7 +158,7 @@ function enginesText({ engines }: Readiness): string {
   return `${t('steps.modelsText')} ${names.join(' · ')}`;
 }
 
-/** What is degraded and why; a line that all is well where nothing is, stand-ins included. */
+/** Degraded parts with the reasons; a line that all is well where nothing is, stand-ins included. */
 function Attention({ facts }: { readonly facts: Facts }) {
   const problems = problemsOf(facts.readiness);
   const { failedDeliveryCount } = facts;
@@ -225,7 +225,7 @@ function Today({ facts }: { readonly facts: Facts }) {
   );
 }
 
-/** Lines in use of those that the trunks allow. */
+/** Lines in use, with the limit of the trunks if all of them have one. */
 function linesText(trunks: readonly Trunk[]): string {
   const { count } = formats.value;
   const sum = (numbers: readonly number[]) => numbers.reduce((total, one) => total + one, 0);

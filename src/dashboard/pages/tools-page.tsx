@@ -1,4 +1,4 @@
-/** What agents can do besides talking: the list of HTTP tools and MCP servers, and the page of one tool with its editor. */
+/** Tools of agents: the list of HTTP tools and MCP servers, and the page of one tool with its editor. */
 import { useState } from 'preact/hooks';
 import type { HttpTool, ToolTrial } from '../api-types.ts';
 import { client, may, say, t } from '../app-state.ts';
@@ -110,7 +110,7 @@ function Panes(props: { readonly tool: HttpTool | undefined; readonly onSaved: (
 
 export function ToolTest(props: {
   readonly tool: HttpTool;
-  /** Whether the form next to it differs from what is tested. */
+  /** Whether the form next to it has changes that the test does not include. */
   readonly isChanged: boolean;
 }) {
   const { tool, isChanged } = props;

@@ -90,7 +90,7 @@ function TrunkTable({ trunks }: { readonly trunks: readonly Trunk[] }) {
 /** @param props.id the trunk's name. */
 export function TrunkPage({ id }: { readonly id: string }) {
   const isNew = id === NEW_ID;
-  // A wizard that was reloaded goes on with the trunk that it has made.
+  // After a reload the wizard continues with the trunk that it has made.
   const [name] = useState(() => (isNew ? route.value.query.get(MADE_TRUNK) : id));
   const path = `api/trunks/${encodeURIComponent(name ?? '')}`;
   const loaded = useResource<Trunk>(name === null ? undefined : path);
@@ -133,7 +133,7 @@ function Panes(props: { readonly trunk: Trunk; readonly onChanged: () => void })
   );
 }
 
-/** Follows the trunk on its own: the form keeps what it began with. */
+/** Reloads the trunk apart from the form, which keeps its initial values. */
 function Now({ trunk }: { readonly trunk: Trunk }) {
   const path = `api/trunks/${encodeURIComponent(trunk.name)}`;
   const { value: followed = trunk } = useLoad(

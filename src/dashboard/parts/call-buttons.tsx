@@ -10,13 +10,13 @@ import { Form, useForm } from './form.tsx';
 import { Button } from './page.tsx';
 
 type Callee = Pick<AgentItem, 'id' | 'name'> & {
-  /** Whether it answers as its draft has it; as it is live unless given. */
+  /** Whether the agent answers with its draft; otherwise with its live settings. */
   readonly isDraft?: boolean;
 };
 
 export function TalkButton(props: {
   readonly agent: Callee;
-  /** Told of each call that is answered. */
+  /** Called with each call that is answered. */
   readonly onCall?: (callId: string) => void;
 }) {
   const { agent, onCall } = props;

@@ -1,4 +1,4 @@
-/** What an operator can do to a call that goes on: listen in, take it over, hang up. */
+/** Controls for a call in progress: listen in, take it over, hang up. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ApiClient } from '../api-client.ts';
 import { client, complain, message, say, t } from '../app-state.ts';
@@ -34,7 +34,7 @@ export function CallControls(props: { readonly callId: string; readonly isAnswer
 
 type State = 'off' | 'connecting' | 'heard';
 
-/** Listening in on a call that goes on, after a word about the law. */
+/** Listening in on a call in progress, after a notice about the law. */
 function ListenIn({ callId }: { readonly callId: string }) {
   const [state, setState] = useState<State>('off');
   const stopped = useRef<AbortController | undefined>(undefined);
@@ -94,7 +94,7 @@ function TransferForm(props: { readonly callId: string; readonly onClose: () => 
     const before = message.value;
     await client.api(`api/calls/${callId}/transfer`, { method: 'POST', body });
     keep(WINDOW, REMEMBERED, body.to);
-    // One that failed at once was told by the live view meanwhile.
+    // The live view has already shown a transfer that failed at once.
     if (message.value === before) say(t('transfer.done'));
     onClose();
   });
@@ -117,7 +117,7 @@ const CALL_RATE_HZ = 8000;
 const SILENT_MS_MAX = 15_000;
 
 /**
- * Resolves when the call, or `signal`, ends it. Call it from a click: browsers let no page begin to sound by itself.
+ * Resolves when the call, or `signal`, ends it. Call it from a click: browsers block sound without one.
  *
  * @throws {ApiError} when the server gives no sound.
  */

@@ -5,11 +5,11 @@ import { complain, environment, say, t } from '../app-state.ts';
 import { Icon } from '../frame/icon.tsx';
 import { addressIn } from '../router.ts';
 
-/** @param props.label says what is copied; it is unseen where the button is an icon next to the text. */
+/** @param props.label names the copied text; it is unseen where the button is an icon next to the text. */
 export function CopyButton(props: {
   readonly label: string;
   readonly text: string;
-  /** Told when it is done. */
+  /** Message after copying. */
   readonly done?: string;
   readonly isIcon?: boolean;
 }) {
@@ -42,7 +42,7 @@ export function CopyLink() {
   return <CopyButton label={t('app.copyLink')} text={link} done={t('app.linkCopied')} />;
 }
 
-/** Over plain http browsers have no clipboard to give, and copy only what is selected. */
+/** Over plain HTTP browsers have no clipboard API, and copy selected text only. */
 async function copyText(text: string, element: HTMLElement | null): Promise<void> {
   const clipboard = navigator.clipboard as Clipboard | undefined;
   if (clipboard !== undefined) return await clipboard.writeText(text);

@@ -32,10 +32,10 @@ export function useModal(): RefObject<HTMLDialogElement | null> {
   return element;
 }
 
-/** A button that opens a window. Nothing where the user's role may not use it. */
+/** A button that opens a window. Hidden from roles that may not use it. */
 export function DialogButton(props: {
   readonly label: string;
-  /** Of the window, where it is not the button's. */
+  /** Title of the window, where it is not the button's label. */
   readonly title?: string;
   readonly class?: string;
   /** Role that it needs; a viewer's unless given. */
@@ -60,7 +60,7 @@ export function DialogButton(props: {
   );
 }
 
-/** What a window asks before it does something. */
+/** Question before an action, with buttons to cancel and to confirm. */
 export function Question(props: {
   readonly text: string;
   readonly yes: string;
@@ -79,7 +79,7 @@ export function Question(props: {
   );
 }
 
-/** A button that asks before it does. Nothing where the user's role may not use it. */
+/** A button that asks for confirmation. Hidden from roles that may not use it. */
 export function ConfirmButton(props: {
   readonly label: string;
   readonly question: string;

@@ -1,4 +1,4 @@
-/** The engines: which does which job now, what callers notice of stand-ins and what would do it better, and the self-test. */
+/** The engines: the engine of each job, effects of stand-ins on callers, better engines, and the self-test. */
 import type { Engine, Readiness, SelfTest } from '../api-types.ts';
 import { client, sentence, t, word } from '../app-state.ts';
 import { useSubmit } from './form.tsx';
@@ -31,7 +31,7 @@ export function EngineTable(props: {
   );
 }
 
-/** What callers notice and what to do about it first; the reason below. */
+/** Limitation of an engine and its remedy first; the reason below. */
 function EngineDetails({ of: engine }: { readonly of: Engine }) {
   const { replacement, reason } = engine;
   const limitation = limitationOf(engine);
@@ -101,7 +101,7 @@ export function useReadiness(): Loaded<Readiness> {
   );
 }
 
-/** A warning where one of the jobs is done by a stand-in; nothing else, and nothing while that is not known. */
+/** A warning if a stand-in does one of the jobs; empty otherwise, and while that is not known. */
 export function StandIns({ jobs }: { readonly jobs: readonly Engine['job'][] }) {
   const { value } = useReadiness();
   const standIns = jobs.flatMap(
@@ -126,7 +126,7 @@ export function StandIns({ jobs }: { readonly jobs: readonly Engine['job'][] }) 
   );
 }
 
-/** What callers notice of a stand-in, without a full stop; empty where an engine is none. */
+/** Limitation by a stand-in that callers notice, without a full stop; empty where an engine is none. */
 function limitationOf({ job, standIn, limitation }: Engine): string {
   if (standIn === null) return '';
   const name = standIn === 'second_choice' ? standIn : `${job}.${standIn}`;
@@ -134,7 +134,7 @@ function limitationOf({ job, standIn, limitation }: Engine): string {
   return text === name ? sentence(limitation ?? '') : text;
 }
 
-/** What to do about a stand-in, without a full stop. An operator who chose it is told of the setting. */
+/** Remedy for a stand-in, without a full stop; the name of the setting for an operator who chose it. */
 function remedyOf({ job, replacement }: Engine): string {
   if (replacement === null) return t('standIns.chosen', { setting: job.toUpperCase() });
   const { how } = replacement;

@@ -1,9 +1,9 @@
-/** Fields of forms: a label, what is wrong with it, and the control between them. */
+/** Fields of forms: a label, the control, and an error message. */
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
 import { t, word } from '../app-state.ts';
 
-/** What can be chosen; with the language of its text where it is another one. */
+/** Choice of a field; with the language of its text where it is another one. */
 export type Option<Value extends string = string> = readonly [
   value: Value,
   text: string,
@@ -65,7 +65,7 @@ export interface TextFieldProps extends FieldProps {
   readonly rows?: number;
 }
 
-/** One line, or several where `rows` says so. */
+/** A text field of one line, or of `rows` lines. */
 export function TextField(props: TextFieldProps) {
   const { type = 'text', isRequired = false, rows, minLength } = props;
   const shared = {
@@ -154,7 +154,7 @@ export function SelectField(
   );
 }
 
-/** A filter by one of several values, or by none of them. */
+/** A filter by one of several values, with an option for all. */
 export function ChoiceFilter({ options, ...rest }: Parameters<typeof SelectField>[0]) {
   return <SelectField {...rest} options={[['', t('calls.all')], ...options]} />;
 }
@@ -211,7 +211,7 @@ export function ChecksField<Value extends string>(props: {
   );
 }
 
-/** A choice without a label of its own to be seen. */
+/** A select without a visible label. */
 export function BareSelect<Value extends string>(props: {
   readonly label: string;
   readonly value: Value;

@@ -1,4 +1,4 @@
-/** Forms: what was typed, sending it, and what is wrong with it, and lists of rows of fields. */
+/** Forms: their input, sending it, and its errors, and lists of rows of fields. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { messageUnder } from '../api-error.ts';
@@ -47,7 +47,7 @@ function focusAfterRefusal(form: HTMLFormElement | null): void {
 export interface FormState<Values> extends Submit {
   readonly values: Values;
   readonly change: (part: Partial<Values>) => void;
-  /** What a field shows of a value, and what is wrong with it. */
+  /** Props of one field: value, change handler, and error. */
   readonly field: <Name extends keyof Values & string>(
     name: Name,
   ) => {
@@ -79,7 +79,7 @@ export function useForm<Values extends object>(
 /** Its fields, why it was refused, and the buttons. In a window it has one to cancel. */
 export function Form(props: {
   readonly form: Pick<Submit, 'isBusy' | 'error' | 'submit'>;
-  /** Of the button that sends it. */
+  /** Label of the submit button. */
   readonly label: string;
   readonly onCancel?: (() => void) | undefined;
   /** To the step before, where the form is one of several. */
@@ -88,7 +88,7 @@ export function Form(props: {
   readonly isChecked?: boolean;
   /** Role that sending needs; a viewer's unless given. Without it the fields can only be read. */
   readonly needs?: Role;
-  /** Of that button. */
+  /** Class of the submit button. */
   readonly class?: string;
   readonly children: ComponentChildren;
 }) {
@@ -128,7 +128,7 @@ export function RowsField<Row extends { readonly [Name in keyof Row]: string }>(
   readonly columns: readonly RowColumn<Row>[];
   readonly empty: Row;
   readonly addText: string;
-  /** What its button to remove a row is named after. */
+  /** Name of a row, for its button to remove it. */
   readonly nameOf: (row: Row) => string;
   readonly max: number;
   readonly onRows: (rows: readonly Row[]) => void;

@@ -1,4 +1,4 @@
-/** What was said and heard on a call that is over: its recording on a time line, and the words that follow it. */
+/** Recording and transcript of a call that is over: a time line, and the words that follow it. */
 import { useComputed } from '@preact/signals';
 import { type ComponentChildren, Fragment } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
@@ -24,7 +24,7 @@ interface HeardProps {
   readonly originMs: number;
 }
 
-/** Nothing where no word was said and no sound recorded. */
+/** Recording and transcript of a call; nothing where both are empty. */
 export function Heard(props: HeardProps) {
   const { call, timeline, originMs } = props;
   const entries = call.transcript ?? [];
@@ -89,10 +89,10 @@ function Played(props: HeardProps & WrittenProps) {
   );
 }
 
-/** Of the box, that stays above the entry. */
+/** Share of the box that stays above the entry. */
 const ABOVE = 0.3;
 
-/** The transcript in a box that scrolls along with what is being heard, unless the reader has scrolled away. */
+/** The transcript in a box that scrolls along with playback, unless the reader has scrolled away. */
 function Followed(props: WrittenProps & { readonly originMs: number; readonly player: Player }) {
   const { entries, notes, originMs, player } = props;
   const startsMs = useMemo(
@@ -105,7 +105,7 @@ function Followed(props: WrittenProps & { readonly originMs: number; readonly pl
       : currentEntry(startsMs, player.atMs.value),
   );
   const box = useRef<HTMLDivElement>(null);
-  /** Where we have scrolled to ourselves: any other place is the reader's doing. */
+  /** Scroll position that the page has set: any other one is the reader's doing. */
   const ownTop = useRef(0);
   const [isFollowing, setFollowing] = useState(true);
   useEffect(() => {
@@ -144,7 +144,7 @@ function recordingPath({ id, recordingUrl }: CallDetail): string {
   return `api/calls/${encodeURIComponent(id)}/recording${search}`;
 }
 
-/** What was said on a call, word for word, with what is being heard in grey. */
+/** Transcript of a call, word for word, with the interim result in grey. */
 export function Words(props: {
   readonly entries: readonly TranscriptEntry[];
   readonly hearing?: string;
@@ -187,7 +187,7 @@ function roleText(role: TranscriptEntry['role']): string {
   return t(role === 'agent' ? 'field.agent' : 'words.caller');
 }
 
-/** What the agent did, or the caller did to it, between two entries. */
+/** Events between two entries, such as a tool or a barge-in. */
 function Happened({ events = [] }: { readonly events?: readonly TimelineEntry[] | undefined }) {
   return (
     <>
@@ -253,7 +253,7 @@ function Moment({ entry, onSeek, answerMs, originMs }: SaidProps) {
   );
 }
 
-/** Where the meters of a page are: in this browser. */
+/** Environment of the meters in this browser. */
 const BROWSER: BoardWorld = {
   nowMs: () => performance.now(),
   nextFrame: (step) => {
@@ -281,7 +281,7 @@ export function LevelMeters(props: {
     () => board?.attach(callId, { caller: caller.current, agent: agent.current }),
     [callId, board],
   );
-  // For the eye alone: who listens to the page would be told of it four times a second.
+  // Hidden from screen readers, which would read the levels out four times a second.
   return (
     <div class="meters" aria-hidden="true">
       <span>{t('words.caller')}</span>

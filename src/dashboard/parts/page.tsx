@@ -1,4 +1,4 @@
-/** What every page is made of: heading, actions, states of loading, tables that scroll by themselves. */
+/** Parts of every page: heading, actions, states of loading, tables that scroll by themselves. */
 import { Inbox } from 'lucide';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
@@ -48,13 +48,13 @@ export function Section({ title, actions, children }: TitledProps) {
   );
 }
 
-/** A button with a text, which sends no form. Nothing where the user's role may not use it. */
+/** A button with a text, which sends no form. Hidden from roles that may not use it. */
 export function Button(props: {
   readonly text: string;
   readonly onClick: () => void;
   readonly class?: string;
   readonly disabled?: boolean;
-  /** Where the text alone does not say it. */
+  /** Accessible name, where the text alone does not say it. */
   readonly 'aria-label'?: string;
   /** Role that it needs; a viewer's unless given. */
   readonly needs?: Role;
@@ -68,7 +68,7 @@ export function Button(props: {
   );
 }
 
-/** A link that looks like a button. Nothing where the user's role may not use it. */
+/** A link that looks like a button. Hidden from roles that may not use it. */
 export function LinkButton(props: {
   readonly href: string;
   readonly text: string;
@@ -85,7 +85,7 @@ export function LinkButton(props: {
   );
 }
 
-/** Shows what was loaded, or why it was not. @param props.missing stands in its place where there is no such thing. */
+/** Shows the loaded value, or the error. @param props.missing shown instead when the resource does not exist. */
 export function Shown<Value>(props: {
   readonly loaded: Loaded<Value>;
   readonly missing?: ComponentChildren;
@@ -104,7 +104,7 @@ export function Shown<Value>(props: {
   );
 }
 
-/** Grey rows in the place of what is being loaded. */
+/** Grey rows as a placeholder while a value is loaded. */
 export function Loading() {
   return (
     <div class="loading" role="status">
@@ -134,7 +134,7 @@ export function ShownPage<Item>(props: {
   );
 }
 
-/** Stands in the place of a list that has nothing: what it is for, and the way to the first entry. */
+/** Placeholder for an empty list: its purpose, and the way to the first entry. */
 export function Empty(props: {
   readonly text: string;
   readonly icon?: IconShape;
@@ -150,7 +150,7 @@ export function Empty(props: {
   );
 }
 
-/** Nothing where there is no error. */
+/** Text of an error; nothing without one. */
 export function Problem(props: { readonly error: unknown; readonly children?: ComponentChildren }) {
   const { error, children } = props;
   if (error === undefined) return null;
@@ -172,7 +172,7 @@ function RequestId({ of: requestId }: { readonly of: string }) {
   );
 }
 
-/** What tables and forms name alike: `field.<name>`. */
+/** Names that tables and forms share: `field.<name>`. */
 type FieldName = TextKey extends infer Key
   ? Key extends `field.${infer Name}`
     ? Name
@@ -181,7 +181,7 @@ type FieldName = TextKey extends infer Key
 
 type Cell<Row> = (row: Row, index: number) => ComponentChildren;
 
-/** What each column shows; with a class of its cells where it has one. False leaves a column out. */
+/** Cells of each column, with their class where it has one. False leaves a column out. */
 export type Columns<Row> = Readonly<
   Partial<Record<FieldName, Cell<Row> | readonly [cellClass: string, cell: Cell<Row>] | false>>
 >;
@@ -206,9 +206,9 @@ export function Table<Row>(props: {
   readonly columns: Columns<Row>;
   /** Stands in its place where there are no rows: a text, or more than that. */
   readonly empty?: ComponentChildren;
-  /** What tells rows apart, where they may change places. */
+  /** Key of a row, where rows may change places. */
   readonly keyOf?: (row: Row) => string | number;
-  /** Where a row leads: its first cell becomes a link that covers the row. Undefined for one that leads nowhere. */
+  /** Address of a row: its first cell becomes a link that covers the row. Undefined for a row without one. */
   readonly hrefOf?: (row: Row) => string | undefined;
 }) {
   const { label, rows, empty, keyOf, hrefOf } = props;
@@ -249,7 +249,7 @@ export function Table<Row>(props: {
   );
 }
 
-/** What may be wider than its place: it scrolls by itself, by keyboard too. A group, since a landmark each would be too many. */
+/** Box for wide content, which scrolls by itself, by keyboard too. A group, since a landmark each would be too many. */
 export function Scroller(props: {
   readonly class: string;
   readonly label: string;
@@ -279,7 +279,7 @@ export function State(props: { readonly of: string }) {
   return <span class={`state ${TONES.get(props.of) ?? 'plain'}`}>{word('state', props.of)}</span>;
 }
 
-/** How long ago it was, with the instant itself on hover; what is older than a day has its date. */
+/** Time since an instant, with the instant itself on hover; a date for times longer ago than a day. */
 export function Ago({ at }: { readonly at: string }) {
   const { ago, instant } = formats.value;
   return (

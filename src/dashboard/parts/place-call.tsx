@@ -1,4 +1,4 @@
-/** The window that places one call; what the dial policy refuses is shown next to the field. */
+/** The window that places one call; a refusal by the dial policy is shown next to its field. */
 import { ApiError } from '../api-error.ts';
 import { client, isPlacingCall, say, sentence, t } from '../app-state.ts';
 import { Dialog } from './dialog.tsx';
@@ -23,7 +23,7 @@ export function PlaceCall() {
 /** Opens the page of the call. @param props.from number to begin with, such as one of a trunk that is to be tried. */
 export function PlaceCallForm(props: {
   readonly from?: string | undefined;
-  /** Of the window that it is in. */
+  /** Closes the window around the form. */
   readonly onClose?: () => void;
 }) {
   const { from: begun = '', onClose } = props;
@@ -86,7 +86,7 @@ export function PlaceCallForm(props: {
   );
 }
 
-/** What the dial policy refuses, and why: `Cannot use to "+39…": its country may not be called`. */
+/** Refusal by the dial policy, and its reason: `Cannot use to "+39…": its country may not be called`. */
 const REFUSAL = /^Cannot use (to|from) "[^"]*": (.*)$/;
 
 /** The field that a refusal is about. */

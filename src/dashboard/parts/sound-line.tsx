@@ -1,4 +1,4 @@
-/** A recording on a time line: its sound, the turns below it, where it is being heard, and what moves it. */
+/** A recording on a time line: its sound, the turns below it, the playhead, and the controls. */
 import { useComputed, useSignalEffect } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { RecordingPeaks } from '../api-types.ts';
@@ -32,7 +32,7 @@ export function SoundLine(props: {
   readonly callId: string;
   /** How long the call was, as it is on record: the recording may be a little longer. */
   readonly durationSeconds: number;
-  /** Where the recording is, as a file. */
+  /** Link to the recording as a file. */
   readonly link: string;
   readonly player: Player;
   readonly turns: readonly TurnBars[];
@@ -70,7 +70,7 @@ export function SoundLine(props: {
   );
 }
 
-/** Where the reader looks: at the sound, or, where it is out of sight, at the middle. */
+/** Centre of a zoom: the place being heard, or the middle where that is out of sight. */
 function middleOf(stretch: Stretch, { atMs }: Player): number {
   const share = shareAt(stretch, atMs.peek());
   return share >= 0 && share <= 1 ? atMs.peek() : msAt(stretch, 0.5);
@@ -158,7 +158,7 @@ const JUMP_MS = 1000;
 function Playhead(props: {
   readonly stretch: Stretch;
   readonly player: Player;
-  /** Told when the sound goes on beyond the stretch, or is moved out of it; not when the reader looks elsewhere. */
+  /** Called when playback leaves the stretch, or is moved out of it; not when the reader looks at another one. */
   readonly onLeft: (atMs: number) => void;
 }) {
   const line = useRef<HTMLDivElement>(null);
@@ -209,7 +209,7 @@ function Ruler({ stretch }: { readonly stretch: Stretch }) {
   );
 }
 
-/** A text at an edge would be cut in half. */
+/** Aligns a text at an edge, so that it is not cut off. */
 function edgeOf(share: number): string {
   if (share < 0.03) return 'tick-text tick-first';
   return share > 0.97 ? 'tick-text tick-last' : 'tick-text';
@@ -321,7 +321,7 @@ function useLooks(canvas: { readonly current: HTMLCanvasElement | null }): strin
   return `${size} ${shownTheme.value}`;
 }
 
-/** Of the canvas, in CSS pixels; each side has half of it. */
+/** Height of the canvas, in CSS pixels; each side has half of it. */
 const WAVE_HEIGHT = 128;
 
 /** A bar and the gap after it, in CSS pixels. */

@@ -5,7 +5,7 @@ import type { RefObject } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { complain } from '../app-state.ts';
 
-/** So near to its end counts as at its end. */
+/** Distance from the end of the box that counts as its end. */
 const NEAR_PX = 120;
 
 export function useFollow<Box extends HTMLElement>(
@@ -46,7 +46,7 @@ export function usePlayer(): Player {
       atMs.value = audio.currentTime * 1000;
       isPlaying.value = !audio.paused;
       durationMs.value = Number.isFinite(audio.duration) ? audio.duration * 1000 : 0;
-      // The browser tells of progress four times a second, which is too seldom for a line that moves.
+      // The browser reports progress four times a second, which is too seldom for a moving line.
       cancelAnimationFrame(frame);
       if (!audio.paused) frame = requestAnimationFrame(look);
     };

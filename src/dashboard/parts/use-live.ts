@@ -11,10 +11,10 @@ import {
 } from '../live-state.ts';
 import type { MeterBoard } from '../meter-board.ts';
 
-/** Many calls tell more than an eye can follow: what comes within this time is drawn together. */
+/** Events within this time are drawn together: many calls send more of them than an eye can follow. */
 const DRAW_MS = 80;
 
-/** @param board told of levels, where there are meters to show them. */
+/** @param board gets the levels; undefined without meters. */
 export function useLive(
   callId: string | undefined,
   board?: MeterBoard,

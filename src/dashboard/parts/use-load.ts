@@ -1,4 +1,4 @@
-/** Loads what a page shows through the query cache: a request each, however many parts ask, and dropped when it comes too late. */
+/** Loads the data of a page through the query cache: one request for all parts that need it; late answers are dropped. */
 import { keepPreviousData, useQuery } from '@tanstack/preact-query';
 import { useCallback, useState } from 'preact/hooks';
 import type { Query } from '../api-client.ts';
@@ -19,13 +19,13 @@ export interface Loaded<Value> {
 interface LoadOptions<Value> {
   /** Loads again at this interval while the page is in sight. */
   readonly refreshMs?: number;
-  /** Whether a value is the last one, after which it is not loaded again by itself. */
+  /** Whether a value is final, so that it is not loaded again by itself. */
   readonly isLast?: (value: Value) => boolean;
-  /** Whether a page that comes back shows what it had until the new value is there. Forms start from the newest: false. */
+  /** Whether a page that comes back shows the earlier value until the new one is loaded. False for forms, which start from the newest. */
   readonly isKept?: boolean;
 }
 
-/** @param key what is loaded, within the account and environment; what another key showed stays until the value has come. */
+/** @param key of the data, within the account and environment; the value of the previous key stays until the new one is loaded. */
 export function useLoad<Value>(
   key: readonly unknown[],
   load: (signal: AbortSignal) => Promise<Value>,
@@ -55,7 +55,7 @@ interface ApiOptions<Value> extends LoadOptions<Value> {
   readonly isOfInstallation?: boolean;
 }
 
-/** What the API answers at a path. */
+/** Loads the API's answer at a path. */
 export function useApi<Value>(
   path: string,
   query: Query = {},
@@ -109,7 +109,7 @@ export function usePages<Item, Answer extends Paged<Item> = Paged<Item>>(
   return { ...loaded, offset, limit, onOffset: (next) => setPlace({ list, offset: next }) };
 }
 
-/** Filters of a list: what the field of each shows, and the query that they make. */
+/** Filters of a list: the values of their fields, and the resulting query. */
 export function useFilters<Name extends string>(begun: Readonly<Record<Name, string>>) {
   const [filters, setFilters] = useState(begun);
   const field = (name: Name) => ({

@@ -1,4 +1,4 @@
-/** The phone as the browser has it: its microphones, the server's tickets, SIP and WebRTC. */
+/** The phone in the browser: microphones, the server's tickets, SIP and WebRTC. */
 import { SessionDescriptionHandler } from 'sip.js/lib/platform/web/session-description-handler/session-description-handler.js';
 import { ApiError } from '../api-error.ts';
 import { client, wordsOf } from '../app-state.ts';
@@ -12,7 +12,7 @@ export type BrowserPhone = Phone<BrowserMicrophone>;
 /** Who is called. */
 interface Callee {
   readonly agentId: string;
-  /** Whether the agent answers as its draft has it. */
+  /** Whether the agent answers with its draft. */
   readonly isDraft: boolean;
 }
 
@@ -45,7 +45,7 @@ async function askTicket({ agentId, isDraft }: Callee): Promise<PhoneTicket> {
 /** Addresses of this machine are there at once; one that takes longer than this is done without. */
 const GATHER_MS_MAX = 2000;
 
-/** By then sound goes both ways, or never will. */
+/** Time limit for two-way audio after the remote track has arrived. */
 const CONNECT_MS_MAX = 12_000;
 
 /** The sound of one call: ICE, DTLS and SRTP are the browser's; SIP carries the descriptions. */
@@ -68,7 +68,7 @@ function soundOf(microphone: BrowserMicrophone, player: HTMLAudioElement): LineM
       handler = new SessionDescriptionHandler(
         session.userAgent.getLogger('sound'),
         async () => new MediaStream([microphone.track]),
-        // The server has an address of its own that the browser can reach, or there was no page: no STUN is needed.
+        // No STUN is needed: the browser reaches the server at an address of its own, or the page could not have been loaded.
         { iceGatheringTimeout: GATHER_MS_MAX, peerConnectionConfiguration: { iceServers: [] } },
       );
       handler.peerConnectionDelegate = {

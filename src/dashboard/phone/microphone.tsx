@@ -17,7 +17,7 @@ const WINDOW_SAMPLES = 2048;
  * Opens a microphone; the browser asks the reader, where it has not yet.
  *
  * @param deviceId '' for the browser's choice.
- * @param onLost told when it was unplugged, or its permission withdrawn.
+ * @param onLost called when it was unplugged, or its permission withdrawn.
  * @throws {PhoneError} in words that say what to do.
  */
 export async function openMicrophone(
@@ -64,7 +64,7 @@ export class BrowserMicrophone implements Microphone {
     this.#onLost = onLost;
     this.#track = track;
     this.#listen(track);
-    // Some browsers let nothing begin by itself that was made after a question to the reader.
+    // Some browsers suspend an audio context that was made after a question to the reader.
     this.#context.resume().catch(() => undefined);
   }
 
@@ -72,7 +72,7 @@ export class BrowserMicrophone implements Microphone {
     return this.#track;
   }
 
-  /** Sets the one listener, told when another microphone takes its place. */
+  /** Sets the one listener, called when another microphone replaces this one. */
   onTrack(listener: (track: MediaStreamTrack) => Promise<void>): void {
     this.#onTrack = listener;
   }
@@ -115,12 +115,12 @@ export class BrowserMicrophone implements Microphone {
   }
 }
 
-/** @param isAllowed looks again when it changes: names are told only once a microphone may be used. */
+/** @param isAllowed reads the list again when it changes: browsers give names only once a microphone may be used. */
 function useMicrophones(isAllowed: boolean): readonly MicrophoneDevice[] {
   const [microphones, setMicrophones] = useState<readonly MicrophoneDevice[]>([]);
   useEffect(() => {
     const devices = navigator.mediaDevices;
-    // There are none on a page that is not secure; the call says so.
+    // A page that is not secure has no media devices; the call reports that.
     if (devices === undefined) return;
     const look = () => {
       devices.enumerateDevices().then(
@@ -135,7 +135,7 @@ function useMicrophones(isAllowed: boolean): readonly MicrophoneDevice[] {
   return microphones;
 }
 
-/** The chosen one, what to choose from, and choosing. */
+/** The chosen microphone, the options, and the function that chooses one. */
 export interface MicrophoneChoice {
   readonly deviceId: string;
   readonly options: readonly (readonly [deviceId: string, label: string])[];
@@ -143,8 +143,8 @@ export interface MicrophoneChoice {
 }
 
 /**
- * @param isAllowed whether a microphone is open: only then browsers tell names.
- * @param change puts the chosen one in the place of one that is open. @throws {PhoneError}
+ * @param isAllowed whether a microphone is open: only then browsers give names.
+ * @param change replaces an open microphone with the chosen one. @throws {PhoneError}
  */
 export function useMicrophoneChoice(
   isAllowed: boolean,

@@ -1,17 +1,17 @@
-/** What the phone in the page is doing, what each event makes of it, and the keys of a telephone (DTMF); pure */
+/** State of the phone in the page, its changes by events, and the keys of a telephone (DTMF); pure */
 
 export type PhoneStatus = 'idle' | 'asking' | 'connecting' | 'ringing' | 'talking' | 'ended';
 
 export interface PhoneState {
   readonly status: PhoneStatus;
-  /** The call as the server's record has it; null until somebody answered. */
+  /** Id of the call in the server's record; null until it is answered. */
   readonly callId: string | null;
   /** Milliseconds of the page's clock; null until somebody answered. */
   readonly answeredAtMs: number | null;
   readonly endedAtMs: number | null;
-  /** The party that ended it; null while it goes on. */
+  /** The party that ended the call; null while it is in progress. */
   readonly endedBy: 'here' | 'there' | null;
-  /** Why there is no call, or no longer; null where nothing is wrong. */
+  /** Problem that prevented or ended the call; null without one. */
   readonly problem: PhoneProblem | null;
   readonly isMuted: boolean;
   /** Keys pressed in this call, the newest at the end. */
@@ -51,12 +51,12 @@ const NEXT: Readonly<Record<PhoneStatus, readonly PhoneStatus[]>> = {
   ended: ['asking', 'ended'],
 };
 
-/** Whether a call is being made or goes on, so that leaving would end it. */
+/** Whether a call is being made or in progress, so that leaving would end it. */
 export function isBusy({ status }: PhoneState): boolean {
   return status !== 'idle' && status !== 'ended';
 }
 
-/** The state after an event; one that comes too late, or twice, changes nothing. */
+/** The state after an event; late and repeated events change nothing. */
 export function afterPhoneEvent(state: PhoneState, event: PhoneEvent): PhoneState {
   switch (event.kind) {
     case 'dialled':
@@ -109,10 +109,10 @@ type PhoneProblemKind =
   | 'soundBlocked'
   | 'refused';
 
-/** Why the phone in the page has no call, as one of few reasons that a reader can do something about */
+/** A problem of the phone in the page, as one of few kinds that a reader can do something about */
 export interface PhoneProblem {
   readonly kind: PhoneProblemKind;
-  /** What the other side said, in its own words. */
+  /** Message of the other side, in its own words. */
   readonly detail?: string;
 }
 
@@ -131,7 +131,7 @@ function problem(known: PhoneProblemKind | undefined, otherwise: PhoneProblem): 
   return known === undefined ? otherwise : { kind: known };
 }
 
-/** By the name of the `DOMException`. @see https://www.w3.org/TR/mediacapture-streams/ 10.2, getUserMedia */
+/** Problems of a microphone by the name of the `DOMException`. @see https://www.w3.org/TR/mediacapture-streams/ 10.2, getUserMedia */
 const OF_MICROPHONE: Readonly<Record<string, PhoneProblemKind>> = {
   NotAllowedError: 'microphoneRefused',
   SecurityError: 'microphoneRefused',
@@ -162,7 +162,7 @@ export function problemOfTicket(status: number, message: string): PhoneProblem {
 
 const OF_SIP: Readonly<Record<number, PhoneProblemKind>> = {
   404: 'agentGone',
-  // What a paused agent answers.
+  // Response of a paused agent.
   480: 'agentPaused',
   486: 'serverFull',
   503: 'serverFull',

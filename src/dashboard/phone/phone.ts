@@ -9,7 +9,7 @@ import {
   problemOf,
 } from './phone-state.ts';
 
-/** What the server gives for one call. */
+/** The server's ticket for one call. */
 export interface PhoneTicket {
   /** Address of the WebSocket, with the ticket in its query. */
   readonly url: string;
@@ -19,8 +19,8 @@ export interface PhoneTicket {
 }
 
 /**
- * Where the phone's WebSocket is, as seen from the page: the server may be reached by another name than its own, below a path
- * that a proxy has put it at.
+ * Address of the phone's WebSocket, as seen from the page: the server may be reached by another name than its own, below a
+ * path that a proxy has put it at.
  *
  * @param url as the server gave it, with the ticket in its query.
  * @param pageUrl the page's own address.
@@ -45,21 +45,21 @@ export interface Microphone {
 export interface Line {
   /** Resolves when the tone is on its way. */
   press(digit: string): Promise<void>;
-  /** Ends the call and what carries it. Never rejects; safe to call twice. */
+  /** Ends the call, its media and its connection. Never rejects; safe to call twice. */
   hangUp(): Promise<void>;
 }
 
 export interface LineListener {
   readonly onRinging: () => void;
-  /** @param callId the call as the server's record has it; null where it did not say. */
+  /** @param callId id of the call in the server's record; null if the server did not send it. */
   readonly onAnswered: (callId: string | null) => void;
-  /** Told once, however it ended; the problem is null after a BYE. */
+  /** Called once at the end of the call; the problem is null after a BYE. */
   readonly onEnded: (problem: PhoneProblem | null) => void;
 }
 
-/** What the phone is put together from. */
+/** Dependencies of the phone. */
 export interface PhoneParts<Mic extends Microphone> {
-  /** @param onLost told when it was unplugged. @throws {PhoneError} */
+  /** @param onLost called when it was unplugged. @throws {PhoneError} */
   readonly openMicrophone: (deviceId: string, onLost: () => void) => Promise<Mic>;
   /** @throws {PhoneError} */
   readonly askTicket: () => Promise<PhoneTicket>;
@@ -73,7 +73,7 @@ export interface PhoneParts<Mic extends Microphone> {
   readonly onState: (state: PhoneState) => void;
 }
 
-/** What one call holds; an attempt that is over holds nothing. */
+/** Resources of one call; an attempt that is over has none. */
 interface Attempt {
   microphone: Microphone | undefined;
   line: Line | undefined;
@@ -121,7 +121,7 @@ export class Phone<Mic extends Microphone> {
     this.#move({ kind: 'muted', isMuted });
   }
 
-  /** @throws {PhoneError} when it cannot be opened; the one before goes on. */
+  /** @throws {PhoneError} when it cannot be opened; the previous one stays in use. */
   async changeMicrophone(deviceId: string): Promise<void> {
     await this.#attempt?.microphone?.change(deviceId);
   }

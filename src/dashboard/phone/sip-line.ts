@@ -26,7 +26,7 @@ export interface LineMedia {
   readonly factory: SessionDescriptionHandlerFactory;
   /** False where the other side takes no RFC 4733; then digits go by INFO. */
   readonly sendTone: (digit: string) => boolean;
-  /** Told when no sound gets through. */
+  /** Sets the listener for a broken media connection. */
   readonly onBroken: (listener: () => void) => void;
   /** Safe to call twice. */
   readonly close: () => void;
@@ -65,7 +65,7 @@ class SipLine implements Line {
         connectionTimeout: CONNECT_SECONDS_MAX,
         traceSip: false,
       },
-      // What callers say and whom they call has no place in a console.
+      // Callers' words and numbers must not get into a console.
       logBuiltinEnabled: false,
       userAgentString: 'Offhook',
       sessionDescriptionHandlerFactory: media.factory,
@@ -103,7 +103,7 @@ class SipLine implements Line {
     this.#listener.onAnswered(message.getHeader(CALL_ID_HEADER) ?? null);
   }
 
-  /** The end of a session that was never answered comes just before its reason, which is told instead. */
+  /** A session that was never answered ends just before its reason arrives; the reason is reported instead. */
   #onState(state: SessionState): void {
     if (state === SessionState.Established) this.#isAnswered = true;
     if (state !== SessionState.Terminated) return;

@@ -27,10 +27,10 @@ import {
 export interface TalkDialogProps {
   readonly agentId: string;
   readonly agentName: string;
-  /** Whether the agent answers as its draft has it. */
+  /** Whether the agent answers with its draft. */
   readonly isDraft: boolean;
   readonly onClose: () => void;
-  /** Told of each call that is answered. */
+  /** Called with each call that is answered. */
   readonly onCall?: ((callId: string) => void) | undefined;
 }
 
@@ -107,7 +107,7 @@ function usePhone(
 }
 
 /**
- * Only the call that the server named in its answer: another reader may call the same agent.
+ * Finds the call that the server named in its answer: another reader may call the same agent.
  *
  * @param callId null while there is none.
  * @returns undefined until the server has told of the call.
@@ -117,7 +117,7 @@ function useOwnCall(callId: string | null): LiveCall | undefined {
   return live.calls.find(({ id }) => id === callId);
 }
 
-/** Types the telephone's keys, except where typing means something else. */
+/** Takes telephone keys from the keyboard, except where they mean something else. */
 function typed(event: KeyboardEvent, onKey: (key: string) => void): void {
   if (event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
   if (event.target instanceof HTMLSelectElement) return;
@@ -125,7 +125,7 @@ function typed(event: KeyboardEvent, onKey: (key: string) => void): void {
   if (key !== undefined) onKey(key);
 }
 
-/** What stands in the way of a call: what it is, and what to do about it. */
+/** Problem that prevents a call, and its remedy. */
 function PhoneTrouble({ problem }: { readonly problem: PhoneProblem }) {
   const { kind, detail = '' } = problem;
   return (
@@ -139,7 +139,7 @@ function PhoneTrouble({ problem }: { readonly problem: PhoneProblem }) {
   );
 }
 
-/** The keys of the telephone, and what was pressed. */
+/** The keys of the telephone, and the keys pressed so far. */
 function Keypad(props: { readonly pressed: string; readonly onKey: (key: string) => void }) {
   return (
     <fieldset class="keypad">
@@ -152,7 +152,7 @@ function Keypad(props: { readonly pressed: string; readonly onKey: (key: string)
   );
 }
 
-/** The words are a live region; the seconds are not, or they would be read out one by one. */
+/** The words are a live region; the seconds are not, since screen readers would read out each of them. */
 function PhoneStatusLine({ state }: { readonly state: PhoneState }) {
   const nowMs = useNowMs(state.status === 'talking');
   return (
@@ -177,8 +177,8 @@ function textOf({ status, endedBy, answeredAtMs }: PhoneState): TextKey {
 }
 
 /**
- * Opens the window; Escape and closing ask while `isBusyNow`, and Escape at the question stays. `close` is what ends in
- * the dialog's own event, so that the focus goes back to where it was.
+ * Opens the window; Escape and closing ask while `isBusyNow`, and Escape at the question stays. `close` ends with the dialog's
+ * own event, so that the focus goes back to where it was.
  */
 function useLeaving(isBusyNow: boolean) {
   const ref = useRef<HTMLDialogElement>(null);
@@ -192,7 +192,7 @@ function useLeaving(isBusyNow: boolean) {
     if (isBusyNow) return;
     setAsked(false);
     const active = document.activeElement;
-    // What had the focus may have gone with the call.
+    // The focused element may have disappeared with the call.
     if (!ref.current?.contains(active) || active?.matches(':disabled')) focusCall(ref.current);
   }, [isBusyNow]);
   const close = () => ref.current?.close();

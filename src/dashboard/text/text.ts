@@ -14,7 +14,7 @@ export type TextKey = keyof typeof en;
 
 const TEXTS: Readonly<Record<Language, Readonly<Record<TextKey, string>>>> = { en, de };
 
-/** @param values what stands for `{name}` in the text. */
+/** @param values that replace `{name}` in the text. */
 export function textOf(
   language: Language,
   key: TextKey,
@@ -33,7 +33,7 @@ export function wordOf(language: Language, group: string, value: string): string
 
 /** The server's sentences of one language; `{name}` stands for any text, and the same text in the translation. */
 interface ServerWords {
-  /** What an error code means, where its sentence is not known. */
+  /** Meanings of error codes, for errors whose sentence is not known. */
   readonly codes: Readonly<Record<string, string>>;
   readonly other: string;
   readonly otherField: string;
@@ -52,7 +52,7 @@ const WORDS: Readonly<Record<Language, ServerWords | undefined>> = {
   },
 };
 
-/** What they stand for is a text of the server itself; names and numbers that users chose stay as they are. */
+/** Places that hold a text of the server itself; names and numbers that users chose stay as they are. */
 const TRANSLATED_PLACES = ['why', 'kind', 'what'];
 
 /** They hold no space, so that patterns of little else fit no other sentence. */
@@ -61,10 +61,10 @@ const ONE_WORD_PLACES = ['address', 'engine', 'host', 'method', 'size'];
 /** Names joined by commas, "and" or "or". */
 const LIST = 'list';
 
-/** Between sentences that the server strings together. */
+/** Separator of sentences that the server strings together. */
 const JOINT = '; ';
 
-/** What may follow a sentence: a full stop, or the code of an error. */
+/** Endings that a sentence may have: a full stop, or the code of an error. */
 const TAIL = /^(?<said>.+?)(?<tail>\.| \([A-Z][A-Z0-9_]+\))$/s;
 
 const PLACE = /\{(\w+)\}/g;
@@ -77,7 +77,7 @@ interface Pattern {
 
 const patternsBySentences = new Map<ServerWords, readonly Pattern[]>();
 
-/** What an error says to the reader: its sentence, or what its code means and the server's own words. */
+/** Text of an error for the reader: its sentence, or the meaning of its code and the server's own words. */
 export function errorText(language: Language, error: ApiError): string {
   const words = WORDS[language];
   const { code, message } = error;
@@ -86,7 +86,7 @@ export function errorText(language: Language, error: ApiError): string {
   return translated(words, message) ?? filled(words.other, { code: meaning, message });
 }
 
-/** What is wrong with each field, by its path. */
+/** Error messages by field path, in a language. */
 export function fieldTexts(language: Language, error: unknown): Readonly<Record<string, string>> {
   return Object.fromEntries(
     Object.entries(messagesByField(error)).map(([path, message]) => [
@@ -97,8 +97,8 @@ export function fieldTexts(language: Language, error: unknown): Readonly<Record<
 }
 
 /**
- * A sentence of the server outside of errors, such as why a webhook did not arrive; of several that are strung together each
- * one by itself. Those that are not known stay as they are.
+ * Translates a sentence of the server outside of errors, such as why a webhook did not arrive; several sentences in one text
+ * are translated one by one. Unknown ones stay as they are.
  */
 export function sentenceText(language: Language, sentence: string): string {
   const words = WORDS[language];
@@ -128,7 +128,7 @@ function translatedEach(words: ServerWords, sentences: string): string | undefin
   return texts.includes(undefined) ? undefined : texts.join(JOINT);
 }
 
-/** As much of several sentences as is known. */
+/** Translates the known ones of several sentences. */
 function translatedOrSame(words: ServerWords, sentences: string): string {
   const textOf = (sentence: string) => translated(words, sentence) ?? sentence;
   return translated(words, sentences) ?? sentences.split(JOINT).map(textOf).join(JOINT);
@@ -159,7 +159,7 @@ function valueText(words: ServerWords, place: string, value: string): string {
   return TRANSLATED_PLACES.includes(place) ? translatedOrSame(words, value) : value;
 }
 
-/** Those that fix the most characters come first: they say more than a sentence of places. */
+/** Patterns of sentences with places, the most fixed characters first: they are more specific than a sentence of places. */
 function patternsOf(words: ServerWords): readonly Pattern[] {
   const known = patternsBySentences.get(words);
   if (known !== undefined) return known;

@@ -5,7 +5,7 @@ import { RowsField } from '../parts/form.tsx';
 
 import { type HeaderRow, NEW_HEADER } from './tool-draft.ts';
 
-/** As many as the server takes. */
+/** The server's limit. */
 const HEADERS_MAX = 20;
 
 export function HeaderRows(props: {
@@ -39,10 +39,10 @@ export function HeaderRows(props: {
   );
 }
 
-/** What the server says of addresses that a setting may allow. */
+/** Errors of the server about addresses that a setting may allow. */
 const REFUSALS = /WEBHOOK_ALLOW|expected https|this machine/;
 
-/** @param props.error or what the server said of one; nothing is shown where it is about something else. */
+/** @param props.error an error, or the server's text of one; nothing is shown for errors about something else. */
 export function AddressHelp({ error }: { readonly error: unknown }) {
   if (!REFUSALS.test(error instanceof Error ? error.message : String(error))) return null;
   return (
@@ -60,7 +60,7 @@ export function AddressHelp({ error }: { readonly error: unknown }) {
   );
 }
 
-/** How a request that was tried went: whether it worked, how long it took, and what was wrong. */
+/** Result of a trial request: success, duration, and problem. */
 export function TrialResult(props: {
   readonly isGood: boolean;
   readonly tookMs: number;

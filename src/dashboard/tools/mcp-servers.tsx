@@ -142,7 +142,7 @@ function bodyOf({ name, url, headers, allowedTools }: Draft) {
   };
 }
 
-/** What the server has, asked when the window opens, and which of it agents get. */
+/** Tools that the server offers, asked when the window opens, and which of them agents get. */
 function Offered(props: {
   readonly server: McpServer;
   readonly onSaved: () => void;
@@ -193,7 +193,7 @@ function Offered(props: {
   );
 }
 
-/** Tools that are allowed and those that the server has, with what it says of them. */
+/** Tools that are allowed and tools of the server, with the server's descriptions. */
 function offeredBy(allowed: readonly string[], trial: McpTrial | undefined): readonly Option[] {
   const told = new Map(trial?.tools.map(({ name, description }) => [name, description]));
   return [...new Set([...allowed, ...told.keys()])].map((name) => {

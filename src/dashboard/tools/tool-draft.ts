@@ -11,7 +11,7 @@ export interface HeaderRow {
   readonly kind: string;
 }
 
-/** Every field is text, as inputs have it. */
+/** Values of the tool form, each as the text of its input. */
 export interface ToolDraft {
   readonly name: string;
   readonly description: string;
@@ -71,7 +71,7 @@ export function headerRows(headers: HttpTool['headers']): readonly HeaderRow[] {
   }));
 }
 
-/** Headers as the API takes them, without rows that nothing was written in; a secret without a value keeps the stored one. */
+/** Headers as the API takes them, without empty rows; a secret without a value keeps the stored one. */
 export function headersOf(rows: readonly HeaderRow[]) {
   const filled = rows.filter(({ name, value }) => `${name}${value}`.trim() !== '');
   return filled.map(({ name, value, kind }) => ({
@@ -96,7 +96,7 @@ export function withoutSecrets(draft: ToolDraft): ToolDraft {
   return { ...draft, headers };
 }
 
-/** What is sent to make a tool. @throws {SyntaxError} when the parameters are no JSON. */
+/** Body of the request that creates a tool. @throws {SyntaxError} when the parameters are no JSON. */
 export function bodyOf(draft: ToolDraft): Readonly<Record<string, unknown>> {
   const { name, description, method, url } = draft;
   return {
@@ -109,7 +109,7 @@ export function bodyOf(draft: ToolDraft): Readonly<Record<string, unknown>> {
   };
 }
 
-/** What is sent to change a tool: only what differs from what the form began with. @throws {SyntaxError} */
+/** Body of the request that changes a tool: only the fields changed since the form began. @throws {SyntaxError} */
 export function changesOf(draft: ToolDraft, begun: ToolDraft): Readonly<Record<string, unknown>> {
   return changedFields(bodyOf(draft), bodyOf(begun));
 }
@@ -159,7 +159,7 @@ const TOKEN = new RegExp(
   'uy',
 );
 
-/** Both counted from 1; undefined where the text is JSON. */
+/** Line and column of the first error, counted from 1; undefined where the text is JSON. */
 export function jsonFault(
   text: string,
 ): { readonly line: number; readonly column: number } | undefined {
@@ -172,7 +172,7 @@ export function jsonFault(
   }
 }
 
-/** What may come next: `k` is a key, `v` a value, a sign itself; several where there is a choice. */
+/** Tokens that may come next: `k` is a key, `v` a value, a sign itself; several where there is a choice. */
 type Wanted = string;
 
 /** Index of the first token that has no place; the end where a token is missing. */

@@ -5,7 +5,7 @@ import { bodyOf, changesOf, numbersOf, type TrunkDraft, type WizardDraft } from 
 
 /**
  * @param trunk undefined where one is made.
- * @param begun what the server has, as a draft.
+ * @param begun the trunk on the server, as a draft.
  * @throws {ApiError}
  */
 export async function saveTrunk(

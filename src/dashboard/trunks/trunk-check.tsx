@@ -1,4 +1,4 @@
-/** Checks a trunk within a time limit, shows each step with what was found and what to do, and tries it by a call. */
+/** Checks a trunk within a time limit, shows each step with its finding and advice, and tries the trunk by a call. */
 import { CircleCheck, CircleDashed, CircleX, LoaderCircle } from 'lucide';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { readEvents } from '../api-client.ts';
@@ -18,7 +18,7 @@ import {
   shownSteps,
 } from './wizard-steps.ts';
 
-/** Of a trunk that there is. */
+/** Check of an existing trunk. */
 export function TrunkCheckPane({ trunk }: { readonly trunk: Trunk }) {
   const checking = useTrunkCheck(trunk.name);
   const from = testNumberOf(trunk);
@@ -47,7 +47,7 @@ export function testNumberOf({ numbers }: Pick<Trunk, 'numbers'>): string | unde
 /** Begins the check, and stops it while it runs: one button, which keeps the focus. */
 export function CheckButton(props: {
   readonly checking: TrunkChecking;
-  /** Of the button that begins. */
+  /** Label of the start button. */
   readonly label: string;
   readonly class?: string;
 }) {
@@ -62,7 +62,7 @@ export function CheckButton(props: {
   );
 }
 
-/** What is known of the check: its state, each step that has begun, and why it broke off. */
+/** State of the check, each step that has begun, and why it broke off. */
 export function CheckReport({ steps, check, isBusy, isStopped, error }: TrunkChecking) {
   const isShown = isBusy || isStopped || steps.length > 0;
   return (
@@ -101,7 +101,7 @@ const LOOKS: Readonly<Record<ShownStep['state'], readonly [tone: string, icon: I
   unchecked: ['plain', CircleDashed],
 };
 
-/** What was found at each step, and what to do. */
+/** Findings of each step, and what to do. */
 export function CheckSteps({ steps }: { readonly steps: readonly ShownStep[] }) {
   return (
     <ul class="check-steps">
@@ -121,7 +121,7 @@ export function CheckSteps({ steps }: { readonly steps: readonly ShownStep[] }) 
   );
 }
 
-/** The server ends a check after 25 s. What takes longer is the way to the server. */
+/** The server ends a check after 25 s. The rest is time for the way to the server. */
 const LIMIT_MS = 40_000;
 
 interface TrunkChecking {

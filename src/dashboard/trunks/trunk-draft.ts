@@ -3,12 +3,12 @@ import type { Trunk } from '../api-types.ts';
 import { entriesOf } from '../format.ts';
 import { changedFields, clearedFields } from '../forms/form-changes.ts';
 
-/** Between the entries of a list. */
+/** Separators of a list's entries. */
 const SEPARATOR = /[\s,;]+/;
 
 type TrunkPrice = NonNullable<Trunk['price']>;
 
-/** The price of a direction as inputs have it; without amounts it is unknown. */
+/** The price of a direction, as the texts of its inputs; without amounts it is unknown. */
 type PriceTexts = Readonly<
   Record<'perMinute' | 'currency' | 'incrementSeconds' | 'connection', string>
 >;
@@ -27,7 +27,7 @@ function priceDraftOf(price: TrunkPrice | null): PriceDraft {
   return { inbound: textsOf(price?.inbound), outbound: textsOf(price?.outbound) };
 }
 
-/** The field `price` of the API, left out where nothing is known of it. */
+/** The field `price` of the API, left out where both prices are unknown. */
 function priceFieldsOf(draft: PriceDraft): Readonly<Record<string, unknown>> {
   const [inbound, outbound] = [directionOf(draft.inbound), directionOf(draft.outbound)];
   return inbound === null && outbound === null ? {} : { price: { inbound, outbound } };
@@ -44,7 +44,7 @@ function directionOf(texts: PriceTexts): Readonly<Record<string, unknown>> | nul
   };
 }
 
-/** Every field is text, as inputs have it; lists have one entry a line. */
+/** Values of the trunk form, each as the text of its input; lists have one entry a line. */
 export interface TrunkDraft {
   readonly name: string;
   readonly proxy: string;
@@ -68,7 +68,7 @@ export interface TrunkDraft {
 
 /** A new trunk as its wizard holds it. */
 export interface WizardDraft extends TrunkDraft {
-  /** Name of a preset; empty for a carrier of one's own. */
+  /** Name of a preset; empty for a carrier without one. */
   readonly preset: string;
   /** Ids of agents by the number that each is to answer; empty for none. Numbers that stay as they are have no entry. */
   readonly answerers: Readonly<Record<string, string>>;
@@ -94,10 +94,10 @@ export const NEW_TRUNK: TrunkDraft = {
   price: priceDraftOf(null),
 };
 
-/** The fields of `TrunkFields`; those of the price have a part of their own. */
+/** The fields of `TrunkFields`; fields of the price have a component of their own. */
 export type TrunkFieldName = Exclude<keyof TrunkDraft, 'price'>;
 
-/** What can be changed of a trunk, without its price. */
+/** Fields of a trunk that can be changed, without its price. */
 export const EDITABLE_FIELDS = (Object.keys(NEW_TRUNK) as (keyof TrunkDraft)[]).filter(
   (field) => field !== 'name' && field !== 'price',
 );
@@ -120,12 +120,12 @@ export function draftOf(trunk: Trunk): TrunkDraft {
   };
 }
 
-/** What is sent to make a trunk; a field that is empty is left out. */
+/** Body of the request that creates a trunk; a field that is empty is left out. */
 export function bodyOf(draft: TrunkDraft): Readonly<Record<string, unknown>> {
   return { name: draft.name.trim(), ...fieldsOf(draft) };
 }
 
-/** What is sent to change a trunk: only what differs from what the form began with; null clears a field. */
+/** Body of the request that changes a trunk: only the fields changed since the form began; null clears a field. */
 export function changesOf(draft: TrunkDraft, begun: TrunkDraft): Readonly<Record<string, unknown>> {
   const [now, before] = [fieldsOf(draft), fieldsOf(begun)];
   return { ...changedFields(now, before), ...clearedFields(now, before) };

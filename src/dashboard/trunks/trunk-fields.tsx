@@ -13,7 +13,7 @@ import type { FormState } from '../parts/form.tsx';
 import type { TextKey } from '../text/text.ts';
 import type { PriceDraft, TrunkDraft, TrunkFieldName } from './trunk-draft.ts';
 
-/** What a group has side by side. */
+/** Fields that are shown side by side, by group. */
 const GROUPS: readonly (readonly TrunkFieldName[])[] = [
   ['name'],
   ['proxy', 'transport', 'domain', 'register'],
@@ -29,7 +29,7 @@ const GROUPS: readonly (readonly TrunkFieldName[])[] = [
 export function TrunkFields(props: {
   readonly form: Pick<FormState<TrunkDraft>, 'field'>;
   readonly names: readonly TrunkFieldName[];
-  /** Those that the browser wants filled before it sends the form. */
+  /** Fields that the browser wants filled before it sends the form. */
   readonly required?: readonly TrunkFieldName[];
   /** Whether the server has a password, which an empty field keeps. */
   readonly hasPassword?: boolean;
@@ -123,7 +123,7 @@ export function TrunkPriceFields({ form }: { readonly form: PriceForm }) {
   );
 }
 
-/** Fields of a direction: what its name, label and hint are. */
+/** Price fields of a direction: name, label and hint. */
 const PRICE_FIELDS = [
   ['perMinute', 'PerMinute', undefined],
   ['currency', 'Currency', 'trunk.currencyHint'],

@@ -101,14 +101,14 @@ function useFocusOfSteps(step: WizardStep) {
   return heading;
 }
 
-/** What every step works with. */
+/** Props that every step shares. */
 interface Wizard {
   readonly step: WizardStep;
   readonly form: KeptFormState<WizardDraft>;
   readonly agents: Agents;
-  /** As it was saved last; undefined before. */
+  /** Trunk as it was saved last; undefined before. */
   readonly trunk: Trunk | undefined;
-  /** Of the trunk as it was saved last. */
+  /** Check of the trunk as it was saved last. */
   readonly check: TrunkCheck | undefined;
   readonly onChecked: (check: TrunkCheck) => void;
   readonly go: (step: WizardStep) => void;
@@ -158,13 +158,13 @@ function wizardDraftOf(trunk: Trunk | undefined): WizardDraft {
   return { ...draftOf(trunk), preset: presetAt(trunk.proxy), answerers: {} };
 }
 
-/** The manual's page that says what to set on the carrier's side. */
+/** The manual's page about settings on the carrier's side. */
 const CARRIERS_ADDRESS = 'manual/carriers.html';
 
 /** Numbers that are given to agents here; the page of numbers has all. */
 const ANSWERERS_MAX = 20;
 
-/** A step that is typed in: shows the refusal that belongs to it, and goes on or saves. */
+/** A step with input fields: shows errors about them, and goes to the next step or saves. */
 function StepForm(props: {
   readonly wizard: Wizard;
   readonly onBack?: () => void;
@@ -196,7 +196,7 @@ function StepForm(props: {
   );
 }
 
-/** The carrier to begin with, which fills in what all its customers share. */
+/** The choice of a carrier; its preset fills in the fields that are the same for all its customers. */
 function CarrierStep(wizard: Wizard) {
   const { form, trunk, go } = wizard;
   const { preset, name } = form.values;
@@ -225,7 +225,7 @@ function CarrierStep(wizard: Wizard) {
   );
 }
 
-/** What the carrier wants to know; what its preset has already is folded away. */
+/** Step for the access data that the carrier requires; fields that its preset fills are folded away. */
 function AccessStep(wizard: Wizard) {
   const { form, trunk, check, go } = wizard;
   const { preset, register, username } = form.values;

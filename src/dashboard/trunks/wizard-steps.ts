@@ -21,18 +21,18 @@ export type WizardStep = (typeof WIZARD_STEPS)[number];
 /** Name of the trunk that the wizard has saved, in the query of its address. */
 export const MADE_TRUNK = 'trunk';
 
-/** Of `numbers`; all others but the name are of `access`. */
+/** Fields of the step `numbers`; all others but the name are of `access`. */
 export const NUMBER_FIELDS = ['numbers', 'callerId'] as const satisfies TrunkFieldName[];
 
-/** How the carrier is reached, and what is sent to it. */
+/** All fields but the name, the price and those of `numbers`. */
 export const ACCESS_FIELDS = EDITABLE_FIELDS.filter(
   (field) => !NUMBER_FIELDS.some((name) => name === field),
 );
 
-/** Of the doctor's steps those that the fields of `access` can mend; addresses and clocks of this machine are set elsewhere. */
+/** Steps of the trunk doctor that the fields of `access` can mend; addresses and clocks of this machine are set elsewhere. */
 const ACCESS_CHECKS = ['dns', 'connection', 'certificate', 'options', 'registration', 'codecs'];
 
-/** The step that an address names, else the first. What needs a saved trunk waits at the step that saves it. */
+/** The step that an address names, else the first. For a step that needs a saved trunk, the step that saves it. */
 export function wizardStepOf(query: URLSearchParams, isSaved: boolean): WizardStep {
   const step = WIZARD_STEPS.find((name) => name === query.get('step')) ?? 'carrier';
   return !isSaved && (step === 'check' || step === 'call') ? 'numbers' : step;
@@ -54,7 +54,7 @@ export function stepOfRefusal(error: unknown, isSaved: boolean): WizardStep {
   return error.status === 409 && !isSaved ? 'carrier' : 'numbers';
 }
 
-/** What a check found wrong that the fields of `access` can mend. */
+/** Faults found by a check that the fields of `access` can mend. */
 export function faultsOfAccess(check: TrunkCheck | undefined): TrunkCheck['steps'] {
   return (check?.steps ?? []).filter(({ step, ok }) => !ok && ACCESS_CHECKS.includes(step));
 }
@@ -76,7 +76,7 @@ export interface CheckState {
 
 export const NOTHING_CHECKED: CheckState = { steps: [], check: undefined, failure: undefined };
 
-/** The state after an event; events of kinds that it does not know change nothing. */
+/** The state after an event; unknown kinds of events change nothing. */
 export function afterCheckEvent(state: CheckState, { event, data }: SseEvent): CheckState {
   switch (event) {
     case 'progress':
@@ -119,7 +119,7 @@ interface PresetFile {
 }
 
 interface Preset {
-  /** As its maker writes it. */
+  /** Name as its maker writes it. */
   readonly title: string;
   readonly file: PresetFile;
 }
@@ -136,10 +136,10 @@ export const PRESETS: Readonly<Record<string, Preset>> = {
   'plain-ip': { title: 'Plain IP', file: plainIp },
 };
 
-/** Addresses and names that stand for the reader's own: example networks, and those of a home. */
+/** Placeholders for the reader's own addresses and names: example networks, and a home network. */
 const EXAMPLE = /^(198\.51\.100\.|203\.0\.113\.|192\.168\.|YOUR-)/;
 
-/** What a trunk of the carrier begins with: what is the same for every customer. */
+/** Initial values for a trunk of the carrier: the settings that are the same for every customer. */
 export function draftOfPreset(preset: string): TrunkDraft {
   const file = PRESETS[preset]?.file;
   if (file === undefined) return NEW_TRUNK;
@@ -156,7 +156,7 @@ export function draftOfPreset(preset: string): TrunkDraft {
   };
 }
 
-/** Fields that only the customer knows, of those that say how the carrier is reached. An unknown preset has all of them. */
+/** Access fields that a preset leaves open, because only the customer knows them. For an unknown preset, all of them. */
 export function neededFields(preset: string): readonly TrunkFieldName[] {
   const file = PRESETS[preset]?.file;
   if (file === undefined) {

@@ -18,7 +18,7 @@ import { useApi, useFilters, usePages } from '../parts/use-load.ts';
 
 export const ENDPOINTS = 'api/webhooks/endpoints';
 
-/** @param props.endpoint whose deliveries are shown; those of all unless given. */
+/** @param props.endpoint only its deliveries are shown; all unless given. */
 export function Deliveries({ endpoint }: { readonly endpoint?: Endpoint }) {
   const { field, query } = useFilters({ status: '', endpointId: '' });
   const endpoints = useEndpoints();
@@ -193,7 +193,7 @@ function DeliveryDetails(props: { readonly id: string; readonly onClose: () => v
   );
 }
 
-/** When it was, how long it took, and what both sides sent. */
+/** Details of an attempt: time, duration, request and response. */
 export function AttemptDetails({ attempt }: { readonly attempt: Attempt }) {
   const { requestHeaders, responseHeaders, responseText, statusCode } = attempt;
   return (
@@ -218,7 +218,7 @@ export function AttemptDetails({ attempt }: { readonly attempt: Attempt }) {
   );
 }
 
-/** Nothing where none were kept. */
+/** Headers of an attempt; nothing where none were kept. */
 function Headers(props: { readonly title: string; readonly headers: Attempt['requestHeaders'] }) {
   const { title, headers } = props;
   if (headers === null || headers.length === 0) return null;

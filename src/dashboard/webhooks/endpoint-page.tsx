@@ -80,7 +80,7 @@ export function successRate({ deliveryCounts: { succeeded, failed } }: Endpoint)
   return over === 0 ? '–' : formats.value.percent(succeeded / over);
 }
 
-/** What the newest attempt met, and when. */
+/** Result of the newest attempt, and its time. */
 export function LastAttempt({ endpoint: { lastAttempt } }: { readonly endpoint: Endpoint }) {
   if (lastAttempt === null) return <>–</>;
   const { error, statusCode, timestamp } = lastAttempt;
@@ -94,10 +94,10 @@ export function LastAttempt({ endpoint: { lastAttempt } }: { readonly endpoint: 
   );
 }
 
-/** Nothing for those who may not change endpoints. */
+/** Actions on a webhook endpoint; nothing for users who may not change it. */
 function EndpointActions(props: {
   readonly endpoint: Endpoint;
-  /** After a change, and after a test event has its answer. */
+  /** Called after a change, and after a test event has its answer. */
   readonly onChanged: () => void;
 }) {
   const { endpoint, onChanged } = props;

@@ -34,7 +34,7 @@ export interface Account {
   readonly plan: Plan;
   /** A calendar month. */
   readonly minutesIncluded: number;
-  /** Where agents of this account may hand calls to, besides their own lists; numbers are E.164. */
+  /** Transfer targets of all agents of this account, in addition to their own lists; numbers are E.164. */
   readonly transferTargets: readonly { readonly label: string; readonly number: string }[];
   /** ISO 3166 codes that may be called; null means the country of the calling number. */
   readonly allowedCountries: readonly string[] | null;

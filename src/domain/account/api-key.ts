@@ -1,4 +1,4 @@
-/** API keys: what one looks like, what it may do, and the contract of the store that keeps their hashes; pure */
+/** API keys: their form, their scopes, and the contract of the store that keeps their hashes; pure */
 import { hash } from 'node:crypto';
 import type { Scope } from '../agent/agent.ts';
 import { base62, type Page, type PageRange, type RandomBytes } from '../ids.ts';
@@ -107,7 +107,7 @@ export function newSigningSecret(random: RandomBytes): string {
   return `whsec_${Buffer.from(random(24)).toString('base64')}`;
 }
 
-/** 128 bits at least; what the server makes has 192. */
+/** 128 bits at least; secrets that the server makes have 192. */
 const SIGNING_BYTES_MIN = 16;
 
 /** Padded. RFC 4648 section 4. */
@@ -138,14 +138,14 @@ export function describeKey(
   };
 }
 
-/** Whether a key may do what needs `scope`; `admin` may do everything. */
+/** Whether a key may use operations that need `scope`; an `admin` key may use all. */
 export function mayUse(apiKey: Pick<ApiKey, 'scopes'>, scope: ApiScope): boolean {
   return apiKey.scopes.includes(scope) || apiKey.scopes.includes('admin');
 }
 
 /**
- * The environments whose keys an admin key manages. A key of the sandbox costs nothing to lose, so it must not make
- * one that places real calls.
+ * The environments whose keys an admin key manages. A leaked key of the sandbox does no harm, so it must not make a key
+ * that places real calls.
  */
 export function environmentsManagedBy(apiKey: Pick<ApiKey, 'environment'>): readonly Environment[] {
   return apiKey.environment === 'live' ? ['live', 'test'] : ['test'];

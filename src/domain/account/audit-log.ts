@@ -1,4 +1,4 @@
-/** The audit log: which requests are kept of users, keys and the command line, and what of them; pure */
+/** The audit log: which requests of users, keys and the command line have an entry, and its fields; pure */
 import type { Page } from '../ids.ts';
 
 /** Rows older than this are deleted. */
@@ -26,7 +26,7 @@ export interface AuditEntry {
   readonly address: string | null;
   /** Method and route, such as `PATCH /api/agents/{agentId}`, or the command, such as `admin key create`. */
   readonly action: string;
-  /** Id or name of what was changed; null where the route names none. */
+  /** Id or name of the changed resource; null where the route names none. */
   readonly resource: string | null;
   /** HTTP status; null for `cli`. */
   readonly status: number | null;
@@ -49,7 +49,7 @@ export interface AuditLog {
 
 const CHANGING_METHODS: readonly string[] = ['DELETE', 'PATCH', 'POST', 'PUT'];
 
-/** Asked every few minutes by every open page, and changes nothing. */
+/** Routes without an entry: every open page uses them every few minutes, and they change nothing. */
 export const NO_CHANGES: readonly string[] = ['POST /dashboard/key'];
 
 /** Routes whose refusals are kept too: somebody may be guessing a password. */
@@ -75,11 +75,11 @@ export function isAudited(action: string, status: number): boolean {
 /** Begins with a letter, so that no telephone number passes. */
 const RESOURCE = /^[a-z][\w.-]{0,99}$/i;
 
-/** Parameters of a path that name a resource: a telephone number is in none of them. */
+/** Parameters of a path that name a resource; none of them is a telephone number. */
 const RESOURCE_PARAMETER = /^\{(?:\w+Id|id|\w+Name)\}$/;
 
 /**
- * What a request was about: the last resource that its path names, or the one that it made.
+ * Resource of a request: the one that it made, else the last one that its path names.
  *
  * @param route such as `/api/agents/{agentId}`.
  * @param location `Location` of the answer, where it has one.

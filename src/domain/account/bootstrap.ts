@@ -109,10 +109,10 @@ export interface SecretStore {
   find(name: string): Promise<string | undefined>;
 
   /**
-   * Puts `next` in the place of `known`, unless the secret is another by now.
+   * Replaces `known` by `next`, unless the secret has changed meanwhile.
    *
-   * @param known undefined when there is to be none yet.
-   * @param next undefined to forget it.
+   * @param known undefined when no secret may exist yet.
+   * @param next undefined deletes the secret.
    * @returns whether it was done.
    */
   exchange(name: string, known: string | undefined, next: string | undefined): Promise<boolean>;

@@ -6,7 +6,7 @@ import type { Account, CallRetention, Environment } from './account.ts';
 /** Noted calls that one step erases: a few milliseconds on the thread of the conversations. */
 export const ERASED_CALLS_MAX = 20;
 
-/** What is erased: one call, the calls of a telephone number, or calls past their retention. */
+/** Scope of an erasure: one call, the calls of a telephone number, or calls past their retention. */
 export type ErasureKind = 'call' | 'number' | 'retention';
 
 /** One order of an erasure, with its author. It names no telephone number. */
@@ -42,7 +42,7 @@ export interface NumberSelection {
   readonly accountId: string;
   /** Null: both. */
   readonly environment: Environment | null;
-  /** As calls show it in `from` or `to`. */
+  /** Number in the form that calls show in `from` or `to`. */
   readonly number: string;
 }
 
@@ -66,10 +66,10 @@ export interface ErasureStore {
   /** Erases a call. @throws {ServiceError} CALL_NOT_FOUND when there is none, CONFLICT while it is not over. */
   erase(callId: string, order: ErasureOrder): Promise<void>;
 
-  /** Notes the calls of a number for `eraseNoted`; those that go on are erased when they are over. */
+  /** Notes the calls of a number for `eraseNoted`; calls in progress are erased when they are over. */
   note(selection: NumberSelection, order: ErasureOrder): Promise<NumberCounts>;
 
-  /** What `note` would note. */
+  /** Counts the calls that `note` would note. */
   count(selection: NumberSelection): Promise<NumberCounts>;
 
   /** Erases noted calls that are over. @returns how many; `ERASED_CALLS_MAX` means that there may be more. */
@@ -103,17 +103,17 @@ export interface Leftovers {
    */
   emptyLog(): Promise<boolean>;
 
-  /** Of the database file. */
+  /** Size of the database file. */
   sizeBytes(): Promise<number>;
 }
 
 /** Finishes erasures on the disk. */
 export interface Eraser {
-  /** Resolves when named files are deleted and the log is empty. Never rejects: what fails is logged and tried again. */
+  /** Resolves when named files are deleted and the log is empty. Never rejects: failures are logged and tried again. */
   finish(): Promise<void>;
 }
 
-/** A number as `from` and `to` of calls have it: E.164, or the digits that a carrier sent. */
+/** A number as in `from` and `to` of calls: E.164, or the digits that a carrier sent. */
 const NUMBER = /^\+?[0-9*#]{1,32}$/;
 
 /** @throws {ServiceError} UNPROCESSABLE when the text is no number that a call can show. */
@@ -160,6 +160,6 @@ export interface AccountRetention {
    */
   apply(account: Account, order: ErasureOrder): Promise<number>;
 
-  /** What `apply` would take, until nothing is left. */
+  /** Counts what `apply` would erase over all steps of a round. */
   count(account: Account, now: Date): Promise<ErasureCounts>;
 }

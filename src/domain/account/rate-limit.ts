@@ -16,7 +16,7 @@ export const ANONYMOUS_REQUESTS_AN_HOUR = 1000;
 /** Requests an hour by the signed links of one recording; a player asks for it in many ranges. */
 export const RECORDING_REQUESTS_AN_HOUR = 1000;
 
-/** Requests an hour that the dashboard makes for an account and environment; the account's own clients lose none of theirs. */
+/** Requests an hour that the dashboard makes for an account and environment; they do not count for the account's own clients. */
 export const DASHBOARD_REQUESTS_AN_HOUR = 10_000;
 
 /** Requests an hour that a plan allows, for each environment. */

@@ -1,4 +1,4 @@
-/** The newest requests to the REST interface, in memory: which of them, and what of each. */
+/** The request log: the newest requests to the REST interface, in memory. */
 import type { Clock } from '../../lib/clock.ts';
 import { RecentItems } from '../../lib/server-log.ts';
 import type { ErrorCode } from '../service-error.ts';
@@ -8,7 +8,7 @@ import { NO_CHANGES } from './audit-log.ts';
 /** Requests with a valid key or a session. */
 export const REQUESTS_MAX = 2000;
 
-/** Requests without: they have places of their own, so that strangers push no other request out. */
+/** Requests without either: they have a limit of their own, so that strangers push no other request out. */
 export const STRANGERS_MAX = 500;
 
 /** `none`: neither a valid key nor a session. */
@@ -56,8 +56,8 @@ export class RequestLog {
 }
 
 /**
- * Whether a request has an entry. Reading by the dashboard has none unless it fails: pages that refresh themselves would
- * push out everything else within minutes.
+ * Whether a request has an entry. Reads by the dashboard have one only if they fail: pages that refresh themselves would
+ * push out all other entries within minutes.
  */
 export function isListed(request: {
   readonly method: string;
@@ -70,7 +70,7 @@ export function isListed(request: {
   return method !== 'GET' && method !== 'HEAD' && !NO_CHANGES.includes(`${method} ${route}`);
 }
 
-/** What a list of requests is narrowed to. */
+/** Filter of a list of requests. */
 export interface RequestFilter {
   /** First digit of the status, such as `4`. */
   readonly statusClass?: number | undefined;

@@ -1,4 +1,4 @@
-/** Changes to users and invites: what may be changed by which user. Run each as one transaction; pure */
+/** Changes to users and invites, with the permissions that they need. Run each as one transaction; pure */
 import { conflict, ServiceError } from '../service-error.ts';
 import {
   INVITE_LIFE_MS,
@@ -13,7 +13,7 @@ import {
   userNamed,
 } from './user.ts';
 
-/** The user who changes something, as the request's session knew them; null for the command line. */
+/** The user who makes a change, as in the request's session; null for the command line. */
 export type ChangingUser = Pick<StoredUser, 'id' | 'stamp'> | null;
 
 interface Changing {

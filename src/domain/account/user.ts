@@ -4,10 +4,10 @@ import type { ApiKey } from './api-key.ts';
 /** Each role includes those before it. */
 export const ROLES = ['viewer', 'editor', 'admin'] as const;
 
-/** What a user may do: read; change agents and calls; change everything. */
+/** Rights of a user: viewers read, editors change agents and calls, admins change everything. */
 export type Role = (typeof ROLES)[number];
 
-/** Whether a user of the role may use what needs another. */
+/** Whether a role includes the needed one. */
 export function mayActAs(role: Role, needed: Role): boolean {
   return ROLES.indexOf(role) >= ROLES.indexOf(needed);
 }
@@ -58,7 +58,7 @@ export const INVITES_KEPT_MS = 2_592_000_000;
 /** Length of a user name, at most. */
 export const USER_NAME_CHARS_MAX = 64;
 
-/** Letters, digits and what e-mail addresses have. */
+/** Letters, digits, and the characters of e-mail addresses. */
 export const USER_NAME = /^[\p{L}\p{N}][\p{L}\p{N} ._@+-]*$/u;
 
 /** Name of the user that the setup link makes. */
@@ -103,7 +103,7 @@ export interface UserStore {
 
   signedIn(userId: string, at: Date): Promise<void>;
 
-  /** Newest first, those that have ended too. */
+  /** All invites, newest first, including those that have ended. */
   invites(): Promise<readonly Invite[]>;
 
   /** @param hash of the link's secret. */

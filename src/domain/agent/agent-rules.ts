@@ -127,20 +127,20 @@ export function patchAgent(agent: Agent, patch: AgentPatch, now: Date): Agent {
   };
 }
 
-/** @throws {ServiceError} VALIDATION_ERROR when the schema of what is to be extracted cannot be used. */
+/** @throws {ServiceError} VALIDATION_ERROR when the schema for extraction cannot be used. */
 function wantedOf({ extract = null }: Pick<AgentDraft, 'extract'>): Agent['extract'] {
   const fault = extract === null ? undefined : schemaFault(extract, 'extract');
   if (fault !== undefined) requireNoFaults([fault]);
   return extract;
 }
 
-/** A null `phoneNumber`, and nothing else, for an agent that has no number. */
+/** Whether the only change is a null `phoneNumber`, for an agent without a number. */
 function isOnlyNoNumber(agent: Agent, changes: AgentPatch): boolean {
   const isAlone = Object.keys(changes).length === 1;
   return isAlone && changes.phoneNumber === null && agent.phoneNumber === null;
 }
 
-/** Whether a voice would say anything. */
+/** Whether speech synthesis makes any sound of a text. */
 export function isSayable(text: string): boolean {
   return /[\p{L}\p{N}]/u.test(text);
 }
@@ -238,16 +238,16 @@ const NAMED_MODELS_MAX = 10;
 
 /** The models that the server's language model engine has. */
 export interface LanguageModels {
-  /** Of what answers for agents that name none, such as `ollama/qwen3:4b`. */
+  /** Name of the model that answers for agents that name none, such as `ollama/qwen3:4b`. */
   readonly ownName: string;
 
   /** Whether the engine has several models to choose from. */
   readonly isChoosable: boolean;
 
   /**
-   * Lists the names that agents may give, within 2 s. Never rejects.
+   * Lists the model names that agents may use, within 2 s. Never rejects.
    *
-   * @param options.isFresh asks the engine, however short ago it was asked.
+   * @param options.isFresh asks the engine, even if it was asked just before.
    * @returns empty where there is nothing to choose, undefined while the engine does not answer.
    */
   names(options?: { readonly isFresh?: boolean }): Promise<readonly string[] | undefined>;

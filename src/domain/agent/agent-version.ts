@@ -1,4 +1,4 @@
-/** What agents were like after each change, changes that are saved and not live yet, and the contracts of their stores. */
+/** Versions of agents, drafts of changes that are not live yet, and the contracts of their stores. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Account } from '../account/account.ts';
 import { laterThan, type Page, type PageRange } from '../ids.ts';
@@ -9,7 +9,7 @@ import { type AgentPatch, patchAgent } from './agent-rules.ts';
 /** An agent keeps its newest versions. */
 export const AGENT_VERSIONS_KEPT = 50;
 
-/** Everything of an agent that can be changed. */
+/** The fields of an agent that can be changed. */
 export type AgentContent = Omit<
   Agent,
   'id' | 'accountId' | 'environment' | 'createdAt' | 'updatedAt'
@@ -23,7 +23,7 @@ export interface AgentVersion {
   readonly by: ChangedBy;
   /** Names of the fields that differ from the version before; those of settings as `settings.interruptible`. */
   readonly changed: readonly string[];
-  /** As the agent was from then on. */
+  /** The agent after the change. */
   readonly agent: AgentContent;
 }
 
@@ -70,7 +70,7 @@ function differing<Fields extends object>(before: Fields, after: Fields): string
 /** Limits of a chat with an agent in text. */
 export const CHAT_LIMITS = { messagesMax: 50, textCharsMax: 4000 } as const;
 
-/** What one side has written. */
+/** One message of a chat. */
 export interface ChatLine {
   readonly role: 'user' | 'agent';
   readonly text: string;
@@ -78,7 +78,7 @@ export interface ChatLine {
 
 /** The agent's answer in a chat, with the tool calls that a call would have run. */
 export interface ChatReply {
-  /** As the agent's voice would say it; empty where the model only asks for a tool. */
+  /** Text as the agent's voice would say it; empty where the model only asks for a tool. */
   readonly text: string;
   /** Tool calls of the model; none of them was run. */
   readonly toolCalls: readonly {
@@ -87,7 +87,7 @@ export interface ChatReply {
   }[];
   /** Name of the language model that answered. */
   readonly model: string;
-  /** False where fixed rules answered instead of a language model: the agent's prompt counted for nothing. */
+  /** False where fixed rules answered instead of a language model, without the agent's prompt. */
   readonly isPromptUsed: boolean;
   /** From the request until the model was asked: tools and passages of documents were found. */
   readonly preparedMs: number;
@@ -115,7 +115,7 @@ export interface AgentChat {
 
 /** The draft of one agent. */
 export interface SavedDraft {
-  /** What publishing changes; at least one field. */
+  /** Fields that publishing changes; at least one. */
   readonly changes: AgentPatch;
   /** `updatedAt` of the agent that the changes were made from. */
   readonly basedOnAt: Date;

@@ -4,7 +4,7 @@ import type { Page, PageRange } from '../ids.ts';
 
 /** A number that `transfer_call` may reach, by its label. */
 export interface TransferTarget {
-  /** What the model sees and says, such as `sales`. */
+  /** Name that the model sees and says, such as `sales`. */
   readonly label: string;
   /** E.164. */
   readonly number: string;
@@ -22,18 +22,18 @@ export const RESPONSIVENESS = ['fast', 'balanced', 'patient'] as const;
 /** One of `RESPONSIVENESS`. */
 export type Responsiveness = (typeof RESPONSIVENESS)[number];
 
-/** What an agent does when an answering machine takes its call. */
+/** Actions of an agent when an answering machine takes its call. */
 export const VOICEMAIL_ACTIONS = ['continue', 'hang_up', 'leave_message'] as const;
 
-/** What happens to an outgoing call that an answering machine takes. */
+/** Handling of an outgoing call that an answering machine takes. */
 export interface Voicemail {
   /** `continue`: the agent talks as to a person. */
   readonly action: (typeof VOICEMAIL_ACTIONS)[number];
-  /** What `leave_message` says, once; other actions keep it unused. Null for none. */
+  /** Message of `leave_message`, said once; other actions keep it unused. Null for none. */
   readonly message: string | null;
 }
 
-/** What becomes of a call after a transfer by a second call, when the other party hangs up first. */
+/** Actions after a transfer by a second call, when the other party hangs up first. */
 export const AFTER_TRANSFER = ['end', 'return'] as const;
 
 /** `end`: the call ends. `return`: the caller is back with the agent. */
@@ -44,12 +44,12 @@ export interface AgentSettings {
   readonly maxDurationSeconds: number;
   readonly silenceTimeoutSeconds: number;
   readonly interruptible: boolean;
-  /** Where `transfer_call` may go; empty denies. */
+  /** Targets of `transfer_call`; empty denies. */
   readonly transferTargets: readonly TransferTarget[];
   readonly afterTransfer: AfterTransfer;
   /** Whether a warm transfer needs the other party's "yes", or key 1. */
   readonly transferAcceptance: boolean;
-  /** For speech only; transcripts keep the written form. */
+  /** Pronunciations for speech only; transcripts keep the written form. */
   readonly pronunciations: readonly Pronunciation[];
   readonly voicemail: Voicemail;
 }
@@ -66,7 +66,7 @@ export const DEFAULT_AGENT_SETTINGS: AgentSettings = {
   voicemail: { action: 'continue', message: null },
 };
 
-/** Of an agent that names none. */
+/** Responsiveness of an agent that names none. */
 export const DEFAULT_RESPONSIVENESS: Responsiveness = 'balanced';
 
 /** A paused agent takes no calls and places none. */
@@ -95,9 +95,9 @@ export interface Agent {
   readonly smsGateway: string | null;
   /** Name of the calendar that it books in; null for none. */
   readonly calendar: string | null;
-  /** JSON Schema of what is read out of each call after its end; null for nothing. */
+  /** JSON Schema of the values that are extracted from each call after its end; null for none. */
   readonly extract: Readonly<Record<string, unknown>> | null;
-  /** What a call must have achieved, in a sentence; null where calls are not judged. */
+  /** Goal of a call, in a sentence; null where calls are not judged. */
   readonly successCriteria: string | null;
   readonly settings: AgentSettings;
   readonly status: AgentStatus;
@@ -153,7 +153,7 @@ export interface AgentStore {
   insert(agent: Agent, by?: ChangedBy): Promise<void>;
 
   /**
-   * Makes a version of it, unless nothing differs.
+   * Saves the agent, with a new version unless nothing differs.
    *
    * @throws {ServiceError} CONFLICT as `insert`.
    */
@@ -171,7 +171,7 @@ export interface AgentStore {
 
   find(scope: Scope, agentId: string): Promise<Agent | undefined>;
 
-  /** As `find`, with usage since 00:00 UTC of `now`, and whether there is a draft. */
+  /** Finds an agent with its usage since 00:00 UTC of `now`, and whether it has a draft. */
   findWithUsage(scope: Scope, agentId: string, now: Date): Promise<AgentDetail | undefined>;
 
   list(scope: Scope, query: AgentQuery, now: Date): Promise<Page<AgentSummary>>;

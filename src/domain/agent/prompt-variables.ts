@@ -1,10 +1,10 @@
 /** Variables in an agent's greeting and instructions, filled in for each call: `{{name}}`, or `{{name|there}}` with a default; pure */
 import type { Call } from '../call/call.ts';
 
-/** What a call has for variables. */
+/** Fields of a call that variables are filled from. */
 export type VariableSource = Pick<Call, 'from' | 'to' | 'metadata'>;
 
-/** Of a call that has none of them, such as a chat. */
+/** Source without values, for texts outside a call, such as a chat. */
 export const NO_VARIABLES: VariableSource = { from: '', to: '', metadata: {} };
 
 /** Names are those of metadata, which a list's column may have in any language and with blanks: `First Name`. */

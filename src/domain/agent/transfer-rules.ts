@@ -6,7 +6,7 @@ import { cannotUse, isPhoneNumber } from '../dialing/phone-number.ts';
 import { ServiceError } from '../service-error.ts';
 import type { Agent } from './agent.ts';
 
-/** What a transfer request is checked against. */
+/** Facts that a transfer request is checked against. */
 export interface TransferFacts {
   readonly call: Pick<Call, 'direction' | 'from' | 'to' | 'environment'>;
   /** Undefined where it was deleted. */
@@ -60,7 +60,7 @@ export type TransferMode = (typeof TRANSFER_MODES)[number];
 /** Mode of a transfer, and the announcement to the third party. */
 export interface TransferManner {
   readonly mode: TransferMode;
-  /** What the caller wants, in a sentence or two; empty when unknown. */
+  /** The caller's request, in a sentence or two; empty when unknown. */
   readonly summary: string;
 }
 

@@ -8,7 +8,7 @@ export const UNDETERMINED = 'und';
 
 /** A voice that agents can be given. */
 export interface Voice {
-  /** As agents name it, such as `en-US-JennyNeural`. */
+  /** Name by which agents choose it, such as `en-US-JennyNeural`. */
   readonly id: string;
   /** BCP 47, such as `en-US`; `und` where a speech server does not tell. */
   readonly locale: string;
@@ -40,7 +40,7 @@ export interface VoiceCatalogue {
 
   find(voiceId: string): Voice | undefined;
 
-  /** ISO 639 codes of the languages that are spoken, those without a listed voice included. */
+  /** ISO 639 codes of the spoken languages, including languages without a listed voice. */
   languages(): readonly string[];
 
   /**
@@ -67,7 +67,7 @@ export function matchingVoices(
 
 /** Network impairment of one direction of a call. */
 export interface Impairment {
-  /** Of the packets: lost, or too late to be heard. */
+  /** Percentage of packets lost, or too late to be heard. */
   readonly lossPercent: number;
   readonly jitterMs: number;
   /** Whether the hearing side conceals lost packets; unknown of a far end, and false unless given. */

@@ -24,14 +24,14 @@ const AGENTS_MAX = 50;
 
 type Rows<Name extends keyof QuarterHours> = Awaited<ReturnType<QuarterHours[Name]>>;
 
-/** What the calls of a stretch of time add up to; null stands for percentiles of nothing. */
+/** Sums over the calls of a span of time; null stands for percentiles of nothing. */
 export interface Totals {
   readonly sums: CallSums;
   readonly answerTimes: AnswerTimes | null;
   readonly costs: Rows<'costs'>;
 }
 
-/** Nothing is rounded but times to answer. */
+/** Analytics of a period and of the one before; only percentiles of times are rounded. */
 export interface AnalyticsDetails {
   readonly totals: Totals;
   readonly before: Totals;
@@ -43,13 +43,13 @@ export interface AnalyticsDetails {
   })[];
   /** Calls by the 24 hours of the local day. */
   readonly hours: readonly number[];
-  /** Those that there were, most frequent first. */
+  /** End reasons that occurred, most frequent first. */
   readonly endReasons: readonly { readonly reason: EndReason; readonly count: number }[];
   /** Most calls first. */
   readonly agents: Rows<'agents'>;
 }
 
-/** What `detailsOf` adds up. */
+/** Rows of a period that `detailsOf` adds up. */
 interface DetailsRead {
   readonly period: Period;
   readonly span: ZonedSpan;
@@ -125,7 +125,7 @@ function engineTimesOf(answers: Rows<'answers'>): EngineTimes {
   };
 }
 
-/** Calls by outcome; those that are none of the three are not over. */
+/** Calls by outcome; calls with none of the three outcomes are not over. */
 export interface Outcomes {
   readonly calls: number;
   readonly completed: number;
@@ -135,13 +135,13 @@ export interface Outcomes {
   readonly failed: number;
 }
 
-/** What calls add up to. */
+/** Sums over calls: outcomes, end reasons, directions, billed time, success, sentiment. */
 export interface CallSums extends Outcomes, Readonly<Record<EndReason, number>> {
   readonly inbound: number;
-  /** Answered and over: what durations are averaged over. */
+  /** Calls that were answered and are over: average durations are taken over these. */
   readonly answered: number;
   readonly billedSeconds: number;
-  /** Calls that met the success criteria of their agent, of those that were judged by them. */
+  /** Calls that met the success criteria of their agent, among the calls that were judged by criteria. */
   readonly met: number;
   readonly judged: number;
   readonly positive: number;
@@ -149,7 +149,7 @@ export interface CallSums extends Outcomes, Readonly<Record<EndReason, number>> 
   readonly negative: number;
 }
 
-/** Times to answer, and those of the engines; without the engines' where calls ended before they were counted. */
+/** Counts of times to answer and of engine times; `engines` is null for calls whose engine times were not counted. */
 export interface CountedAnswers {
   readonly counts: AnswerCounts;
   readonly engines: EngineCounts | null;
@@ -160,7 +160,7 @@ interface QuarterHour {
   readonly quarterHour: number;
 }
 
-/** What to read. */
+/** Span and agent that sums are read for. */
 export interface SpanQuery {
   /** All agents of the account, unless given. */
   readonly agentId?: string | undefined;
@@ -177,10 +177,10 @@ export interface QuarterHours {
   /** Times to answer of calls that are over. */
   answers(scope: Scope, query: SpanQuery): Promise<readonly (QuarterHour & CountedAnswers)[]>;
 
-  /** Sums of what carriers charge, one a currency that any call has, by its code. */
+  /** Sums of carriers' charges, one for each currency of the calls, by currency code. */
   costs(scope: Scope, query: SpanQuery): Promise<readonly CallCost[]>;
 
-  /** Of agents that exist and had calls. */
+  /** Sums of the agents that exist and had calls. */
   agents(
     scope: Scope,
     span: ZonedSpan,

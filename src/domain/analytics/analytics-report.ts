@@ -7,11 +7,11 @@ const TOP_INTENTS_MAX = 10;
 
 type Sums = Omit<DayUsage, 'date'>;
 
-/** Nothing is rounded. */
+/** Sums of a period, without rounding. */
 export interface AnalyticsReport {
   readonly period: Period;
   readonly totals: Sums;
-  /** Of this calendar month so far, of all agents. */
+  /** Billed seconds of this calendar month so far, of all agents. */
   readonly monthSeconds: number;
   /** A calendar month. */
   readonly minutesIncluded: number;
@@ -57,7 +57,7 @@ export function reportOf(from: {
   };
 }
 
-/** `sum` over `count`; 0 when there is nothing to divide. */
+/** `sum` over `count`; 0 when `count` is 0. */
 export function average(sum: number, count: number): number {
   return count === 0 ? 0 : sum / count;
 }
@@ -85,7 +85,7 @@ export interface DayUsage {
   readonly completedCalls: number;
   /** Ended without ever having been answered. */
   readonly missedCalls: number;
-  /** Calls that were answered and are over: what durations are averaged over. */
+  /** Calls that were answered and are over: average durations are taken over these. */
   readonly answeredCalls: number;
   /** Each call's duration, every started second counted. */
   readonly billedSeconds: number;

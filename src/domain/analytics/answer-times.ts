@@ -6,16 +6,16 @@ const GROWTH = 1.08;
 
 /** Which times a row of buckets is for. */
 interface TimeScale {
-  /** Of the first bucket; less is counted there. */
+  /** Time of the first bucket, in milliseconds; less is counted there. */
   readonly firstMs: number;
-  /** The last one is that of a minute; more is counted there. */
+  /** The last bucket is for one minute; longer times are counted there. */
   readonly buckets: number;
 }
 
-/** Of whole answers. */
+/** Buckets for times of whole answers. */
 export const ANSWER_SCALE: TimeScale = { firstMs: 50, buckets: 93 };
 
-/** Of the work of one engine on an answer. */
+/** Buckets for the time of one engine in an answer. */
 export const ENGINE_SCALE: TimeScale = { firstMs: 10, buckets: 114 };
 
 /** Number of turns in each bucket, shortest times first. */
@@ -23,7 +23,7 @@ export type AnswerCounts = Uint32Array<ArrayBuffer>;
 
 /** Percentiles of times to answer, or of the work of one engine on them. */
 export interface AnswerTimes {
-  /** Turns that have such a time. */
+  /** Number of turns with such a time. */
   readonly turns: number;
   readonly p50Ms: number;
   readonly p95Ms: number;
@@ -49,7 +49,7 @@ export function countTimes(timesMs: readonly number[], scale: TimeScale): Answer
   return counts;
 }
 
-/** Adds counts of one scale up; those of nothing are empty. */
+/** Adds up counts of one scale; empty without counts. */
 export function sumOfCounts(all: readonly AnswerCounts[]): AnswerCounts {
   const sum = new Uint32Array(all[0]?.length ?? 0);
   for (const counts of all) {

@@ -99,11 +99,11 @@ export interface ZonedSpan {
   readonly from: number;
   /** Exclusive. */
   readonly before: number;
-  /** Offsets in order; each is valid from its quarter hour on. The first is that of the beginning. */
+  /** Offsets in order; each is valid from its quarter hour on. The first is valid from the beginning. */
   readonly offsets: readonly { readonly from: number; readonly offset: number }[];
 }
 
-/** The date that clocks of the zone show, as midnight UTC of that date: what `periodOf` takes. */
+/** The local date in the zone, as midnight UTC of that date; input of `periodOf`. */
 export function localDateOf(now: Date, timeZone: string): Date {
   const { year, month, day } = localTimeOf(now, timeZone);
   return new Date(Date.UTC(year, month - 1, day));
@@ -117,7 +117,7 @@ export function spanOf(period: Period, timeZone: string): ZonedSpan {
 }
 
 /**
- * As many days right before the period. While the period is not over, as much of them as has passed of it, so that half a
+ * The same number of days right before the period. While the period is not over, as much of them as has passed of it, so that half a
  * day is not compared with a whole one.
  */
 export function spanBefore(period: Period, timeZone: string, now: Date): ZonedSpan {
@@ -165,7 +165,7 @@ function offsetsOf(from: number, before: number, timeZone: string): ZonedSpan['o
   return offsets;
 }
 
-/** The first quarter hour after `low` whose offset is that of `high`. */
+/** The first quarter hour after `low` with the offset of `high`. */
 function changeBetween(low: number, high: number, offsetAt: (at: number) => number): number {
   const after = offsetAt(high);
   let [last, first] = [low, high];

@@ -30,9 +30,9 @@ export interface BookedAppointment {
   readonly attendeePhone: string;
   readonly attendeeName: string;
   readonly status: AppointmentStatus;
-  /** Of an open one; else null. */
+  /** Reason of an open appointment; else null. */
   readonly reason: OpenReason | null;
-  /** Whether nothing is left to tell the calendar server. */
+  /** Whether no change is left to send to the calendar server. */
   readonly isSynced: boolean;
   /** Its time before a change that the server has not confirmed; both are held meanwhile. */
   readonly previousStartsAt: Date | null;
@@ -41,7 +41,7 @@ export interface BookedAppointment {
   readonly updatedAt: Date;
 }
 
-/** What identifies a calendar. */
+/** Fields that identify a calendar. */
 export type CalendarKey = Pick<Calendar, 'accountId' | 'environment' | 'name'>;
 
 /** Keeps appointments. Slots are decided in a transaction that reads `holding` and writes. */
@@ -66,14 +66,14 @@ export interface AppointmentStore {
   /** Appointments made by a call, cancelled ones too. */
   ofCall(callId: string): Promise<readonly BookedAppointment[]>;
 
-  /** By start, from an instant on. */
+  /** Lists appointments by start, from an instant on. */
   list(
     calendar: CalendarKey,
     query: PageRange & { readonly from: Date },
   ): Promise<Page<BookedAppointment>>;
 
   /**
-   * Appointments still to come that the calendar server does not have as they are here, the least recently tried first.
+   * Appointments still to come whose newest state is not on the calendar server, the least recently tried first.
    *
    * @param before Only those that were last written before it: younger ones may be in progress.
    */
@@ -95,7 +95,7 @@ export function isKnownNumber(phone: string): boolean {
   return /^\+?\d{3,15}$/.test(phone);
 }
 
-/** As events have it. */
+/** An appointment in the form of events. */
 export function reported(appointment: BookedAppointment): Appointment {
   const { id, title, startsAt, endsAt, attendeePhone, attendeeName, calendar, status } =
     appointment;
@@ -149,15 +149,15 @@ function isSameWord(a: string, b: string): boolean {
   return rests.some(([one, other]) => one === other);
 }
 
-/** The server did not do what it was asked: no connection, no answer in time, a refusal. No secret is in the message. */
+/** A request to the server failed: no connection, no answer in time, a refusal. No secret is in the message. */
 export class CalendarServerError extends Error {
   override readonly name = 'CalendarServerError';
 }
 
-/** One calendar on its server. Every method may be repeated: it makes the server what it is to be. */
+/** One calendar on its server. Every method is idempotent. */
 export interface CalendarServer {
   /**
-   * Times that are taken within the span.
+   * Busy times within the span.
    *
    * @param exceptId the appointment whose own event does not count.
    * @throws {CalendarServerError}

@@ -15,9 +15,9 @@ export const CALENDAR_KINDS = ['builtin', 'caldav'] as const;
 /** One of `CALENDAR_KINDS`. */
 type CalendarKind = (typeof CALENDAR_KINDS)[number];
 
-/** Where a CalDAV collection is, and as whom it is used; all null for a built-in calendar. */
+/** Address and credentials of a CalDAV collection; all null for a built-in calendar. */
 interface CalDavAccess {
-  /** Of the collection of events itself. */
+  /** URL of the collection of events itself. */
   readonly url: string | null;
   readonly username: string | null;
   readonly password: string | null;
@@ -73,7 +73,7 @@ const DEFAULTS = {
 
 /** Keeps calendars. */
 export interface CalendarStore extends NamedStore<Calendar> {
-  /** Of any account: for the bearer of the link. */
+  /** Finds a calendar of any account, for the bearer of its feed link. */
   findByFeedToken(token: string): Promise<Calendar | undefined>;
 }
 
@@ -193,7 +193,7 @@ function accessFaults(calendar: Calendar): ErrorDetail[] {
   return isPath ? [] : [{ path: 'url', message: 'expected a URL without query and fragment' }];
 }
 
-/** What a model has to know of the times of a calendar. */
+/** Times of a calendar, described for the model. */
 export interface Schedule {
   readonly timeZone: string;
   readonly slotMinutes: number;
@@ -228,7 +228,7 @@ export function localInstant(text: string, { timeZone }: Schedule): Date | strin
   return instant ?? 'that time does not exist: look at the date, and at changes of the clocks';
 }
 
-/** For the model, such as `Tuesday 2026-12-01 10:00`. */
+/** Writes an instant for the model, such as `Tuesday 2026-12-01 10:00`. */
 export function writtenIn({ timeZone }: Pick<Schedule, 'timeZone'>, instant: Date): string {
   return writtenLocally(instant, timeZone);
 }

@@ -10,7 +10,7 @@ const PRODUCT = '-//Offhook//Appointments//EN';
 /** Occurrences of one recurring event that are looked at: every hour of a year. An event with more is unreadable. */
 const OCCURRENCES_MAX = 10_000;
 
-/** By how much a series may be moved from one occurrence on, and its time zone differ from UTC. */
+/** Limit of a series' shift from one occurrence on, its time zone's offset from UTC included. */
 const MOVED_MS_MAX = 7 * 86_400_000;
 
 /** The text of one appointment, for a calendar server. */
@@ -26,7 +26,7 @@ export function textOfFeed(name: string, appointments: readonly BookedAppointmen
 }
 
 /**
- * The times that a text takes within a span. Transparent and cancelled events take none; recurring ones are expanded.
+ * The busy times of an iCalendar text within a span. Transparent and cancelled events do not count; recurring ones are expanded.
  *
  * @param options.timeZone of times without one, and of whole days.
  * @param options.exceptUid the event that does not count.
@@ -53,7 +53,7 @@ export function busySpansOf(
   ];
 }
 
-/** Moves an event of a text, and leaves what else is in it; undefined where the text has no such event. */
+/** Moves the event of an appointment, and keeps the rest of the text; undefined where the text has no such event. */
 export function movedText(text: string, appointment: BookedAppointment): string | undefined {
   const calendar = new ICAL.Component(ICAL.parse(text));
   const event = calendar
@@ -141,7 +141,7 @@ function takenBy(
   return end > reader.span.start && start < reader.span.end ? [{ start, end }] : [];
 }
 
-/** Instants by the zone's name where the runtime knows it, whose rules are newer than those that a text brings along. */
+/** Converts a time by the runtime's zone of that name if there is one: its rules are newer than the text's own. */
 function dateOf(time: ICAL.Time, component: ICAL.Component, timeZone: string): Date {
   const { year, month, day, hour, minute, isDate } = time;
   const local = { year, month, day, hour: isDate ? 0 : hour, minute: isDate ? 0 : minute };

@@ -1,4 +1,4 @@
-/** Slots of a calendar: when appointments may be, by working hours, notice and what is taken; pure */
+/** Slots of a calendar: possible times of appointments, by working hours, notice and busy times; pure */
 import { DAY_MS, MINUTE_MS } from '../../lib/clock.ts';
 import {
   dayAfter,
@@ -63,7 +63,7 @@ export function slotFault(span: TimeSpan, rules: SlotRules, now: Date): string |
   return isOnGrid ? undefined : `appointments begin every ${slotMinutes} minutes from the opening`;
 }
 
-/** Whether nothing taken is within a time and its buffers. */
+/** Whether a time with its buffers overlaps no busy time. */
 export function isFree(span: TimeSpan, busy: readonly TimeSpan[], bufferMinutes: number): boolean {
   const bufferMs = bufferMinutes * MINUTE_MS;
   const startMs = span.start.getTime() - bufferMs;
@@ -116,7 +116,7 @@ function slotsOf(day: LocalTime, minutes: number, rules: SlotRules): readonly Ti
   });
 }
 
-/** Of the local day of an instant. */
+/** Opening hours on the local day of an instant. */
 function openSpansAround(instant: Date, rules: SlotRules): readonly TimeSpan[] {
   return openSpansOf(localTimeOf(instant, rules.timeZone), rules);
 }

@@ -1,6 +1,6 @@
-/** What a carrier charges for a call: its price, and the cost of a call that is over; pure */
+/** Carrier's price of a call, and the cost of a call that is over; pure */
 
-/** What a carrier charges for calls of one direction. Amounts have six decimals at most. */
+/** Carrier's price for calls of one direction. Amounts have six decimals at most. */
 export interface CallPrice {
   /** From 0 to 100. */
   readonly perMinute: number;
@@ -8,11 +8,11 @@ export interface CallPrice {
   readonly currency: string;
   /** Billed time is a multiple of it: a whole number from 1 to 60. */
   readonly incrementSeconds: number;
-  /** For each answered call, besides its time; 0 or more. */
+  /** Fee for each answered call, in addition to its time; 0 or more. */
   readonly connection: number;
 }
 
-/** What the carrier charges for one call. */
+/** Carrier's charge for one call. */
 export interface CallCost {
   /** Millionths of the currency's unit: a whole number, so that sums of costs are exact. */
   readonly micros: number;

@@ -2,7 +2,7 @@
 import type { ServiceEvent, ServiceEventKind } from '../webhook/service-event.ts';
 import type { Appointment, Call, TranscriptEntry } from './call.ts';
 
-/** What every event needs besides its data. */
+/** Id and time of an event. */
 export interface EventStamp {
   /** `evt_…`; stays the same over all deliveries. */
   readonly id: string;
@@ -47,7 +47,7 @@ export function callEndedEvent(call: Call, stamp: EventStamp): ServiceEvent {
 }
 
 /**
- * Tells what was said on a call that is over, and what was made of it.
+ * Makes the event with the transcript and the analysis of a call that is over.
  *
  * @param facts.recordingUrl empty where there is no recording: the field is a string in the contract.
  * @see the interface specification, "Events": `call.transcribed`
@@ -94,7 +94,7 @@ export function appointmentBookedEvent(
   });
 }
 
-/** What the agent does once two other parties are connected. */
+/** Role of the agent once two other parties are connected. */
 export type AgentRole = 'observer' | 'participant' | 'left';
 
 /** Two parties that were connected, as `call.bridged` reports them. */
@@ -102,7 +102,7 @@ interface Bridge {
   /** E.164. */
   readonly bridgedTo: string;
   readonly bridgedAt: Date;
-  /** What the caller wants, in a sentence or two. */
+  /** The caller's request, in a sentence or two. */
   readonly qualificationSummary: string;
   readonly agentRole: AgentRole;
 }

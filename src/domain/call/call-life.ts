@@ -4,7 +4,7 @@ import type { Call, CallChange, CallDirection, CallStatus, EndReason } from './c
 import { type CallPrice, costOf } from './call-cost.ts';
 import { callEndedEvent, callStartedEvent } from './call-events.ts';
 
-/** What a call begins with; the rest of its record is empty. */
+/** Fields that a call begins with; the rest of its record is empty. */
 interface CallBeginning
   extends Pick<Call, 'id' | 'direction' | 'from' | 'to'>,
     Partial<
@@ -77,7 +77,7 @@ export function isOver(status: CallStatus): boolean {
 }
 
 /**
- * Moves a call to its next status, with what changes at the same time.
+ * Moves a call to its next status, together with other changes.
  *
  * @throws {Error} when the table of moves does not have this one.
  */
@@ -96,15 +96,15 @@ export interface Failure {
   readonly sipStatus: number | null;
 }
 
-/** For a call whose failure has no better explanation. */
+/** Failure reasons by end reason, for calls without a better explanation. */
 const FAILED_BY_END: Partial<Readonly<Record<EndReason, string>>> = {
   no_answer: 'The call was not answered.',
   busy: 'The line was busy.',
 };
 
 /**
- * Ends a call, with its cost: `completed` when it was answered and nothing broke, else `failed`. One that never started began
- * when it was asked for. No call ends before it began: where the machine's clock was set back, it ends as it began.
+ * Ends a call, with its cost: `completed` when it was answered and nothing broke, else `failed`. A call that never started
+ * gets its creation as its start. No call ends before its start or its answer, even if the machine's clock was set back.
  *
  * @throws {Error} when the call is over already.
  */
@@ -156,7 +156,7 @@ export function ringing(facts: {
   });
 }
 
-/** The record of a call that leaves the queue to be dialled: it began now, and nothing keeps it any more. */
+/** The record of a call that leaves the queue to be dialled: it starts now, and the reason for its wait is removed. */
 export function dialling(call: Call, now: Date): Call {
   return moveCall(call, 'ringing', { startedAt: now, failureReason: null });
 }
@@ -167,7 +167,7 @@ export function answered(
   facts: {
     readonly now: Date;
     readonly recordingFile: string | null;
-    /** What the carrier charges; null where that is unknown. */
+    /** Carrier's price; null where it is unknown. */
     readonly price: CallPrice | null;
     readonly eventId: string;
   },
@@ -188,7 +188,7 @@ export function ended(
     readonly endedAt: Date;
     readonly eventAt: Date;
     readonly reason: EndReason;
-    /** Of a call that fails. */
+    /** Known cause, where the call fails. */
     readonly failure?: Failure | undefined;
     readonly eventId: string;
   },
@@ -210,7 +210,7 @@ export interface LocalQuality {
   readonly packetsLate: number;
   /** From another source, or malformed. */
   readonly packetsRejected: number;
-  /** Of the packets that should have come: those that could not be heard, lost and late ones. */
+  /** Percentage of due packets that could not be heard: lost and late ones. */
   readonly lossPercent: number;
   /** RFC 3550's running estimate, at the end. */
   readonly jitterMs: number;
@@ -218,7 +218,7 @@ export interface LocalQuality {
 
 /** Sent direction, by the far end's RTCP reports. */
 export interface RemoteQuality {
-  /** By us, as far as the newest report knew. */
+  /** Packets sent by us, as far as the newest report knew. */
   readonly packetsSent: number;
   readonly packetsLost: number;
   readonly lossPercent: number;
@@ -235,13 +235,13 @@ export interface CallQuality {
   readonly local: LocalQuality;
   /** Null where the far end sent no reports. */
   readonly remote: RemoteQuality | null;
-  /** Of the worse direction, from 1 to 4.4; null where nothing came either way. */
+  /** Mean opinion score of the worse direction, from 1 to 4.4; null where nothing came either way. */
   readonly mos: number | null;
 }
 
 /** Keeps the quality of calls that are over, for as long as the calls themselves. */
 export interface CallQualityStore {
-  /** Of a call that is kept; a second time replaces the first. */
+  /** Saves the quality of a call that is kept; a second time replaces the first. */
   save(callId: string, quality: CallQuality): Promise<void>;
 
   find(callId: string): Promise<CallQuality | undefined>;

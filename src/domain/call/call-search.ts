@@ -1,4 +1,4 @@
-/** What a search for calls means: an id, a telephone number, or words that were said; pure */
+/** Meaning of a search for calls: an id, a telephone number, or words that were said; pure */
 
 /** Words of a search after the tenth are left out: each costs a look-up, and the first ten say enough. */
 const WORDS_MAX = 10;
@@ -15,7 +15,7 @@ export interface SearchedWord {
   readonly isPrefix: boolean;
 }
 
-/** What a search looks for: words, a number, or an id. */
+/** Target of a search: words, a number, or an id. */
 export type CallSearch =
   /** The id of a call, or its beginning. */
   | { readonly kind: 'id'; readonly prefix: string }
@@ -30,7 +30,7 @@ const NUMBER = /^\+?[\d\s()./-]+$/;
 
 const WORD = /[\p{L}\p{N}\p{M}_]+/gu;
 
-/** Reads what a user typed. @returns undefined when there is neither a letter nor a digit. */
+/** Reads the text of a search. @returns undefined when there is neither a letter nor a digit. */
 export function searchOf(text: string): CallSearch | undefined {
   const trimmed = text.trim();
   if (CALL_ID.test(trimmed)) return { kind: 'id', prefix: trimmed };

@@ -38,7 +38,7 @@ export interface TranscriptEntry {
   readonly confidence?: number;
 }
 
-/** What one outbound call has of its own: fields that replace the agent's, and headers of its INVITE. */
+/** Overrides of one outbound call: fields that replace the agent's, and headers of its INVITE. */
 export interface CallOverrides {
   readonly greeting?: string;
   readonly maxDurationSeconds?: number;
@@ -50,7 +50,7 @@ export interface CallOverrides {
   readonly voicemail?: Voicemail;
 }
 
-/** Whether a call achieved what its agent is for. */
+/** Whether a call met its agent's success criteria. */
 export interface CallSuccess {
   readonly met: boolean;
   /** In a sentence. */
@@ -76,7 +76,7 @@ export interface Call {
   /** Null for incoming calls, and until it is known. */
   readonly answeredBy: AnsweredBy | null;
   readonly endReason: EndReason | null;
-  /** Why it failed, or what keeps it in the queue: a sentence for customers. Null otherwise. */
+  /** Why it failed, or why it waits in the queue: a sentence for customers. Null otherwise. */
   readonly failureReason: string | null;
   /** The final status by which the far end refused our INVITE; null where there was none. */
   readonly sipStatus: number | null;
@@ -88,7 +88,7 @@ export interface Call {
   readonly expiresAt: Date | null;
   /** Whole seconds from answer to end, rounded up; 0 when never answered. */
   readonly durationSeconds: number;
-  /** By which its end is charged: that of its trunk as the call was answered; null where that is unknown, and until then. */
+  /** Price of its trunk when the call was answered, which sets the cost; null where unknown, and until the answer. */
   readonly price: CallPrice | null;
   /** Null until it is over, where it was never answered, and where its price is unknown. */
   readonly cost: CallCost | null;
@@ -102,7 +102,7 @@ export interface Call {
   readonly sentiment: 'positive' | 'neutral' | 'negative' | null;
   readonly sentimentScore: number | null;
   readonly intentDetected: string | null;
-  /** What the agent's `extract` asks for; null where it asks for nothing, or it could not be read out of the call. */
+  /** Values for the agent's `extract`; null where it asks for nothing, or they could not be read out of the call. */
   readonly extracted: Readonly<Record<string, unknown>> | null;
   /** Whether the agent's `successCriteria` were met; null where it has none, or the call was not judged. */
   readonly success: CallSuccess | null;
@@ -137,7 +137,7 @@ export interface CallQuery {
   readonly startedBefore?: Date;
   readonly limit: number;
   readonly offset: number;
-  /** Calls behind it in the list, in the place of `offset`. */
+  /** Position after which the page begins, instead of `offset`. */
   readonly after?: CallPosition;
 }
 
@@ -189,7 +189,7 @@ export interface CallStore {
   update(call: Call, events: readonly ServiceEvent[]): Promise<void>;
 
   /**
-   * Reads a call, and saves what `decide` makes of it, in one transaction.
+   * Reads a call, and saves the change that `decide` returns, in one transaction.
    *
    * @param decide Undefined changes nothing.
    * @returns the saved change; undefined where there is no such call, or nothing changed.
@@ -234,7 +234,7 @@ export interface CallStore {
   countQueued(environment: Environment, direction: CallDirection): Promise<number>;
 }
 
-/** Labels that every agent may have, besides those its calls have had before. */
+/** Labels for calls of every agent, in addition to labels of its earlier calls. */
 export const DEFAULT_INTENTS = [
   'booking',
   'support',
@@ -275,7 +275,7 @@ export interface AnalysisStore {
   /** Puts a job off after a failed try. */
   retryAt(callId: string, dueAt: Date): Promise<void>;
 
-  /** Saves the analysed call with its event, and takes the job away: all or nothing. Nothing when the job is gone. */
+  /** Saves the analysed call with its event and removes the job, in one transaction. Does nothing when the job is gone. */
   finish(call: Call, events: readonly ServiceEvent[]): Promise<void>;
 
   /** Labels that calls of this agent have had, most frequent first. */
@@ -321,7 +321,7 @@ export interface CallNoteStore {
   /** The notes of calls, by id; calls without one are missing. */
   ofCalls(callIds: readonly string[]): Promise<ReadonlyMap<string, CallNote>>;
 
-  /** Replaces what is given and leaves the rest. @returns the whole note. */
+  /** Replaces the given fields. @returns the whole note. */
   change(callId: string, change: Partial<CallNote>): Promise<CallNote>;
 }
 

@@ -1,4 +1,4 @@
-/** Which engine does a job, and what callers notice where it stands in for a better one; pure */
+/** The state of the engine for each job, and effects of stand-ins on callers; pure */
 
 /** A task that a model or engine does on a call. */
 export type EngineJob = 'vad' | 'stt' | 'turn' | 'tts' | 'llm';
@@ -14,15 +14,15 @@ export type EngineJob = 'vad' | 'stt' | 'turn' | 'tts' | 'llm';
  */
 export type StandIn = 'tiny_model' | 'no_model' | 'simple_voice' | 'rule_book' | 'second_choice';
 
-/** What would do the job better, and how to get it. */
+/** A better engine for the job, and how to get it. */
 export interface Replacement {
-  /** Such as `whisper`, or `ollama/qwen3:4b`. */
+  /** Name of the engine, such as `whisper` or `ollama/qwen3:4b`. */
   readonly engine: string;
-  /** What to do, in plain English, such as `Run "npm run models", then restart the server`. */
+  /** Instruction in plain English, such as `Run "npm run models", then restart the server`. */
   readonly how: string;
 }
 
-/** What an engine says of itself. */
+/** Report of an engine on itself. */
 interface EngineFacts {
   readonly job: EngineJob;
   readonly engine: string;
@@ -32,7 +32,7 @@ interface EngineFacts {
   readonly isFallback: boolean;
   /** Absent for an engine that does the job in full. */
   readonly standIn?: StandIn | undefined;
-  /** Where it is not the usual one. */
+  /** The job's usual replacement unless given. */
   readonly replacement?: Replacement | undefined;
 }
 
@@ -42,11 +42,11 @@ export interface EngineState {
   readonly engine: string;
   readonly reason: string;
   readonly isFallback: boolean;
-  /** `degraded`: another engine is wanted, or this one is a stand-in that the operator chose; `failed`: nothing does the job now. */
+  /** `degraded`: another engine is wanted, or this one is a stand-in that the operator chose; `failed`: no engine does the job now. */
   readonly state: 'ready' | 'degraded' | 'failed';
   /** Null for an engine that does the job in full; set for one that an operator chose as well. */
   readonly standIn: StandIn | null;
-  /** What callers notice of the stand-in, in plain English; null where there is none. */
+  /** Effect of the stand-in on callers, in plain English; null where there is none. */
   readonly limitation: string | null;
   /** Null where the job is done in full, and where an operator chose the stand-in. */
   readonly replacement: Replacement | null;
@@ -81,7 +81,7 @@ const REPLACEMENTS: Readonly<Record<EngineJob, Replacement>> = {
   llm: { engine: 'ollama', how: 'Start Ollama: docs/language-models.md' },
 };
 
-/** Adds what the engine's own report leaves to its job. @param isFailing whether nothing does the job now. */
+/** Completes an engine's report with the texts for its job. @param isFailing whether no engine does the job now. */
 export function engineState(facts: EngineFacts, isFailing = false): EngineState {
   const { job, engine, reason, isFallback, standIn = null } = facts;
   const limitation = standIn === null ? null : (LIMITATIONS[job][standIn] ?? SECOND_CHOICE);
@@ -104,7 +104,7 @@ export interface CarrierState {
   readonly state: string;
 }
 
-/** Something the server needs besides, such as a database that can be written. */
+/** A further condition for readiness, such as a database that can be written. */
 export interface ReadinessCheck {
   readonly name: string;
   readonly isOk: boolean;
@@ -112,7 +112,7 @@ export interface ReadinessCheck {
   readonly state: string;
 }
 
-/** What `/readyz` answers: status, engines, carriers, checks. */
+/** Answer of `/readyz`: status, engines, carriers, checks. */
 export interface ReadinessReport {
   /** `draining`: calls in progress may finish, new ones are refused. */
   readonly status: 'ready' | 'draining' | 'not_ready';

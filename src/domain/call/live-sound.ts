@@ -84,8 +84,8 @@ export interface LiveCalls {
   hangUp(callId: string): boolean;
 
   /**
-   * Transfers an answered call, after the current tick. Where the third party does not take it, the call goes on, and its
-   * timeline says so.
+   * Transfers an answered call, after the current tick. If the third party does not accept, the call goes on, and its timeline
+   * has an entry.
    *
    * @param number E.164, already allowed.
    * @param manner `PLAIN_TRANSFER` when not given.
@@ -93,7 +93,7 @@ export interface LiveCalls {
   transfer(callId: string, number: string, manner?: TransferManner): TransferStart;
 }
 
-/** What happens on a call in progress, for the live view. */
+/** Event of a call in progress, for the live view. */
 export type LiveCallEvent =
   /** A call is there, or has changed; `call` is the record as it is kept now. */
   | { readonly kind: 'call'; readonly call: Call }
@@ -147,7 +147,7 @@ export const PHONE_TICKET_LIFE_MS = 60_000;
 export interface BrowserCaller {
   readonly scope: Scope;
   readonly agentId: string;
-  /** Whether the agent is to answer as its draft has it. */
+  /** Whether the agent answers with its draft. */
   readonly isDraft: boolean;
 }
 

@@ -1,7 +1,7 @@
 /** Contract of the journal of open SIP dialogs, by which a later process ends the calls of this one. */
 import type { CallPrice } from './call-cost.ts';
 
-/** INVITE transaction without a final response: what CANCEL, or a refusal, needs. */
+/** INVITE transaction without a final response, as far as CANCEL, or a refusal, needs it. */
 export interface OpenInvite {
   /** `out`: an outgoing call, ended by CANCEL; `in`: an incoming call, ended by a refusal. */
   readonly direction: 'out' | 'in';
@@ -13,7 +13,7 @@ export interface OpenInvite {
   readonly head: string;
   /** Destination, or source. */
   readonly peer: {
-    /** As Via names it. */
+    /** Transport as Via names it. */
     readonly protocol: string;
     readonly address: string;
     readonly port: number;
@@ -22,7 +22,7 @@ export interface OpenInvite {
 
 /** One SIP dialog as far as a BYE needs it. @see RFC 3261 section 12.2.1.1 */
 export interface OpenDialog {
-  /** Call-ID and local tag: what names the dialog on our side. */
+  /** Call-ID and local tag, which identify the dialog on our side. */
   readonly id: string;
   readonly sipCallId: string;
   /** Our side as a From header: `<sip:+390612345678@192.0.2.1>;tag=a1`. */
@@ -35,10 +35,10 @@ export interface OpenDialog {
   readonly routes: readonly string[];
   /** Number of the last request of ours that is known; any greater one will do. */
   readonly sequence: number;
-  /** What a media server calls the two legs of the call; empty where none is in between. */
+  /** Names of the call's two legs at a media server; empty where none is in between. */
   readonly channels: readonly string[];
   readonly openedAt: Date;
-  /** What the carrier charges for the call; null where that is unknown, and before the answer of an outgoing call. */
+  /** Carrier's price of the call; null where it is unknown, and before the answer of an outgoing call. */
   readonly price: CallPrice | null;
   /** Null from the answer on. Before it, an outgoing call has no remote tag, target or routes. */
   readonly invite: OpenInvite | null;

@@ -90,9 +90,9 @@ interface RecordingPeaks {
 /**
  * Reads the peaks of a recording in small steps that leave the thread free.
  *
- * @param points how many stretches; a recording of fewer samples has as many as those.
+ * @param points number of stretches; a recording with fewer samples has one for each sample.
  * @param signal aborts the reading, because the client is gone.
- * @returns `busy` while as many are read as may be at a time, `none` when the file is no recording of a call.
+ * @returns `busy` while too many recordings are being read, `none` when the file is no recording of a call.
  * @throws {Error} of the file system.
  */
 export type ReadPeaks = (

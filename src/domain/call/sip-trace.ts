@@ -32,7 +32,7 @@ export interface KeptSipTrace extends SipTrace {
 
 /** Keeps SIP traces of calls that are over; erasing a call erases its trace. */
 export interface SipTraceStore {
-  /** Keeps all of them, or none; one that is kept already is replaced. Those of calls that there are no more are left out. */
+  /** Keeps all traces, or none; existing ones are replaced. Traces of calls that do not exist any more are left out. */
   keep(traces: readonly KeptSipTrace[]): Promise<void>;
 
   find(callId: string): Promise<SipTrace | undefined>;
@@ -41,7 +41,7 @@ export interface SipTraceStore {
 /** SIP trace of a call as the REST interface answers it. */
 export interface CallSipTrace extends SipTrace {
   readonly source: 'engine' | 'none';
-  /** Why there is nothing, and where to look instead; null where there is. */
+  /** Why there are no messages, and where to look instead; null where there are some. */
   readonly note: string | null;
 }
 

@@ -72,9 +72,9 @@ export interface Contact {
   readonly state: ContactState;
   /** Calls that were made to it. */
   readonly attempts: number;
-  /** Of its newest call; null before the first, and where that call was erased. */
+  /** Id of its newest call; null before the first, and where that call was erased. */
   readonly callId: string | null;
-  /** Of its newest call that ended. */
+  /** End reason of its newest call that ended. */
   readonly endReason: EndReason | null;
   /** Why it was refused, failed or waits: a sentence for customers. */
   readonly reason: string | null;
@@ -165,7 +165,7 @@ export interface CampaignStore {
     until: { readonly dueAt: Date; readonly reason: string },
   ): Promise<void>;
 
-  /** Ends all pending contacts, or those of some rows. @returns how many. */
+  /** Ends all pending contacts, or those at some positions. @returns how many. */
   closePending(
     id: string,
     as: Pick<Contact, 'state' | 'reason'>,
@@ -173,7 +173,7 @@ export interface CampaignStore {
   ): Promise<number>;
 }
 
-/** What a customer may ask of a campaign. */
+/** Change of state that a customer may request of a campaign. */
 export type CampaignMove = 'pause' | 'resume' | 'cancel';
 
 const MOVES: Readonly<

@@ -1,4 +1,4 @@
-/** What becomes of a contact when its call is over, or is taken back. */
+/** State of a contact after its call is over, or is taken back. */
 import { AGENT_PAUSED, abandonQueued } from '../dialing/outbound-rules.ts';
 import type { NewId } from '../ids.ts';
 import type { Stores } from '../stores.ts';

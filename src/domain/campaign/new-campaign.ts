@@ -224,7 +224,7 @@ export function csvRows(text: string): readonly CsvRow[] {
   return rows;
 }
 
-/** A cell, quoted or bare, and what follows it: the separator, a line break, or the end. */
+/** Pattern of a cell, quoted or bare, and its end: the separator, a line break, or the end of the text. */
 function cellPattern(separator: string): RegExp {
   const bare = `[^${separator}\\r\\n]*`;
   return new RegExp(

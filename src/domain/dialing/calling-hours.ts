@@ -84,7 +84,7 @@ function openingsOf(day: LocalTime, { from }: CallingHours, zone: string): reado
   return instants.length > 0 ? instants : [instantOf(begins, zone)];
 }
 
-/** By country: ICU takes half a millisecond to look them up. */
+/** Time zones by country: ICU takes half a millisecond to look them up. */
 const ZONES = new Map<string, readonly string[]>();
 
 /** Time zones of a country in the ICU tables of Node; some countries of libphonenumber have none there. */

@@ -4,7 +4,7 @@ import type { CountryCode, PhoneNumber } from 'libphonenumber-js/max';
 import { phoneLibrary } from './phone-library.ts';
 import { isPhoneNumber } from './phone-number.ts';
 
-/** What a number is checked against: allowed countries, calling number, own numbers. */
+/** Rules that a number is checked against: allowed countries, calling number, own numbers. */
 export interface DialRules {
   /**
    * ISO 3166 codes. Undefined means the country of `homeNumber`; `any` is for numbers that the operator has named one
@@ -16,8 +16,8 @@ export interface DialRules {
   /** Whether a number rings here: a call to it would go round in a circle. */
   readonly isOwnNumber: (number: string) => boolean;
   /**
-   * True in the sandbox, which dials no number: invented numbers of every country are allowed, but what no live call
-   * could reach is refused as it would be there.
+   * True in the sandbox, which dials no number: invented numbers of every country are allowed, but numbers that no live call
+   * could reach are refused as for live calls.
    */
   readonly isSimulated?: boolean;
   /**

@@ -72,13 +72,13 @@ export function earliestDialAt(
   return callingHours === null ? at : nextOpening(countryOf(to), callingHours, at);
 }
 
-/** What keeps a call with `notBefore` from being dialled at an instant: a sentence for customers; undefined when it does not. */
+/** Reason not to dial a call with `notBefore` at an instant: a sentence for customers; undefined when there is none. */
 export function windowHold({ notBeforeAt }: Pick<Call, 'notBeforeAt'>, now: Date) {
   if (notBeforeAt === null || notBeforeAt <= now) return undefined;
   return `It is not to be dialled before ${notBeforeAt.toISOString()}.`;
 }
 
-/** What keeps calls to a country from being dialled at an instant: a sentence for customers; undefined within the hours. */
+/** Reason not to dial calls to a country at an instant: a sentence for customers; undefined within the hours. */
 export function hoursHold(
   country: string | undefined,
   hours: CallingHours,

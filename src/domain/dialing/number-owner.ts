@@ -34,8 +34,8 @@ export interface NumberAssignments {
 export type OwnerOf = (number: string) => Promise<string | undefined>;
 
 /**
- * Finds the owner of a number: by its assignment, that of the number before that of the longest beginning; else the
- * account that its trunk names; else the first account.
+ * Finds the owner of a number: by the assignment of the number, else of its longest beginning; else the account that its
+ * trunk names; else the first account.
  */
 export class NumberOwners {
   readonly #accounts: Pick<AccountStore, 'list'>;
@@ -63,7 +63,7 @@ export class NumberOwners {
     (await this.#assignments.findFirst(coveringOf(number)))?.accountId ??
     (await this.#ownerByTrunk(number));
 
-  /** As `ownerOf`, for many numbers at one moment: the assignments are read once. */
+  /** Reads the assignments once, and answers as `ownerOf` for many numbers at one moment. */
   async readAll(): Promise<(number: string) => string | undefined> {
     const assigned = new Map(
       (await this.#assignments.list()).map(({ number, accountId }) => [number, accountId]),
@@ -123,7 +123,7 @@ interface Assigning {
 }
 
 /**
- * Gives a number, or all that begin alike, to an account. Run it as one transaction: what it throws must undo it.
+ * Assigns a number, or all numbers with one beginning, to an account. Run it as one transaction: an error must roll it back.
  *
  * @throws {ServiceError} UNPROCESSABLE when the number is impossible or there is no such account, CONFLICT while a live
  * agent of another account holds the number.
@@ -146,7 +146,7 @@ export async function assignNumber(
 }
 
 /**
- * Takes an assignment away: the number is that of its trunk's account again. Run it as one transaction.
+ * Removes an assignment: the number belongs to its trunk's account again. Run it as one transaction.
  *
  * @throws {ServiceError} NOT_FOUND when there is none, CONFLICT while a live agent holds the number whose account would
  * lose it.
@@ -218,8 +218,8 @@ interface NumberParts {
 }
 
 /**
- * The page of numbers that an account is shown: those of its agents, and in the live environment those of the trunks and
- * of assignments that belong to it. No trunk leads to the sandbox.
+ * A page of an account's numbers: numbers of its agents, and in the live environment its numbers of trunks and assignments. No
+ * trunk leads to the sandbox.
  *
  * @param scope.isOperator shows the numbers of all accounts.
  */

@@ -34,7 +34,7 @@ export interface OutboundDraft extends WindowDraft {
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** What a request for an outbound call is checked against. */
+/** Facts that a request for an outbound call is checked against. */
 export interface OutboundFacts {
   readonly id: string;
   readonly now: Date;
@@ -216,7 +216,7 @@ export const SIP_HEADER_NAME = "^([Xx]-[A-Za-z0-9\\-.!%*_+`'~]{1,62}|[Uu]ser-[Tt
 /** Visible ASCII, with spaces inside: no line break, which would begin another header. */
 export const SIP_HEADER_VALUE = '^[!-~]([ -~]*[!-~])?$';
 
-/** A wrong header: its name as it was given, empty for all of them together, and what was expected. */
+/** A wrong header: its name as it was given, empty for all of them together, and the expected form. */
 interface SipHeaderFault {
   readonly name: string;
   readonly message: string;
@@ -225,7 +225,7 @@ interface SipHeaderFault {
 const NAME = new RegExp(SIP_HEADER_NAME);
 const VALUE = new RegExp(SIP_HEADER_VALUE);
 
-/** Everything that is wrong with the headers of one call; empty where they can be sent. */
+/** All faults of the headers of one call; empty where they can be sent. */
 export function faultsOfSipHeaders(headers: Readonly<Record<string, unknown>>): SipHeaderFault[] {
   const { headersMax, valueCharsMax } = SIP_HEADER_LIMITS;
   const entries = Object.entries(headers);

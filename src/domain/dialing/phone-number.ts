@@ -7,7 +7,7 @@ import { phoneLibrary } from './phone-library.ts';
 /** A number in E.164 form, of a length that its country has. */
 type PhoneNumber = string & { readonly brand: 'PhoneNumber' };
 
-/** What a message repeats of a text that is not a number. */
+/** Characters that a message repeats of a text that is not a number. */
 const SHOWN_CHARS = 32;
 
 const E164 = /^\+[1-9]\d{6,14}$/;

@@ -7,8 +7,8 @@ import { conflict, ServiceError } from '../service-error.ts';
 /** Whether a trunk can take calls, and why. */
 export interface TrunkStatus {
   /**
-   * `ready`: registered, or in need of no registration while the proxy answers OPTIONS. `registering`: asked, not yet
-   * answered. `failed`: refused, or no answer; it is tried again. `unregistered`: nothing is tried, because the SIP server is away or the server stops.
+   * `ready`: registered, or in need of no registration while the proxy answers OPTIONS. `registering`: request sent, no answer
+   * yet. `failed`: refused, or no answer; it is tried again. `unregistered`: no request, because the SIP server is away or the server stops.
    */
   readonly state: 'ready' | 'registering' | 'failed' | 'unregistered';
   /** In plain English, such as `registered with sip.example.com`. */
@@ -17,7 +17,7 @@ export interface TrunkStatus {
   readonly expiresAt: Date | null;
 }
 
-/** What the carrier of a trunk charges for answered calls, by direction. Null: unknown. */
+/** Carrier's prices on a trunk for answered calls, by direction. Null: unknown. */
 export interface TrunkPrice {
   readonly inbound: CallPrice | null;
   readonly outbound: CallPrice | null;
@@ -58,11 +58,11 @@ export interface TrunkSettingsView {
   readonly price: TrunkPrice | null;
 }
 
-/** The address of ours that a carrier is told now. */
+/** Our address as advertised to carriers now. */
 export interface AddressInUse {
   /** IPv4; null for the local address, the source of our packets. */
   readonly address: string | null;
-  /** As set, by the name that is set, as the carrier or the STUN server sees it, or the local one. */
+  /** Source: the set address, the set name, the address that carrier or STUN server see, or the local one. */
   readonly source: 'setting' | 'name' | 'carrier' | 'stun' | 'local';
 }
 
@@ -83,7 +83,7 @@ export interface Trunks {
   /** Names of the trunks that have the number, in the order of preference. */
   trunksOf(number: string): readonly string[];
 
-  /** Account id that the first trunk with the number names, null where it names none; undefined where no trunk has it. */
+  /** Account id in the settings of the first trunk with the number, null without one; undefined where no trunk has the number. */
   accountOf(number: string): string | null | undefined;
 }
 
@@ -91,11 +91,11 @@ export interface Trunks {
 export interface TrunkCheckStep {
   readonly step: string;
   readonly ok: boolean;
-  /** What was found; where it is wrong, also what to do. */
+  /** Finding of the step; where it is wrong, also advice. */
   readonly message: string;
 }
 
-/** What a check of a trunk found. */
+/** Result of a trunk's check. */
 export interface TrunkCheck {
   /** Whether every step is. */
   readonly ok: boolean;
@@ -107,7 +107,7 @@ export interface TrunkCheckProgress {
   readonly step: string;
   /** `skipped`: a step before it made it impossible. */
   readonly state: 'waiting' | 'running' | 'ok' | 'failed' | 'skipped';
-  /** What was found; null unless `ok` or `failed`. */
+  /** Finding of the step; null unless `ok` or `failed`. */
   readonly message: string | null;
 }
 
@@ -137,7 +137,7 @@ export interface TrunkControl {
    * Checks a trunk step by step, in 25 s at most.
    *
    * @returns undefined without a trunk of that name.
-   * @throws {ServiceError} SERVICE_UNAVAILABLE while too many checks are in progress; before `watch` is told anything.
+   * @throws {ServiceError} SERVICE_UNAVAILABLE while too many checks are in progress; before the first call of `watch`.
    */
   check(name: string, watch?: TrunkCheckWatch): Promise<TrunkCheck | undefined>;
 }

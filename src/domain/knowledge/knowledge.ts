@@ -27,7 +27,7 @@ export interface KnowledgeDocument extends Scope {
   readonly mediaType: KnowledgeType;
   /** Length of its text in characters. */
   readonly chars: number;
-  /** Number of its passages, which are what a search finds. */
+  /** Number of its passages, which a search finds one by one. */
   readonly passages: number;
   readonly createdAt: Date;
   /** When its newest version was added. */
@@ -39,7 +39,7 @@ export interface KnowledgeVersion
   extends Pick<KnowledgeDocument, 'version' | 'mediaType' | 'chars' | 'createdAt'> {}
 
 /**
- * Limits: lengths in characters, sizes in bytes, counts. Those of an agent count newest versions. Writing a document into the
+ * Limits: lengths in characters, sizes in bytes, counts. Limits of an agent count newest versions. Writing a document into the
  * full text index takes the main thread 50 ms at most, and a search of the largest agent stays below 50 ms.
  */
 export const KNOWLEDGE_LIMITS = {
@@ -123,13 +123,13 @@ export interface KnowledgeStore {
   /** Passages without a vector of this embedding model, oldest first. */
   withoutVector(model: string, limit: number): Promise<readonly UnreadPassage[]>;
 
-  /** Saves the vectors of passages; those that are gone meanwhile are left out. */
+  /** Saves the vectors of passages; passages that were deleted meanwhile are left out. */
   saveVectors(
     model: string,
     vectors: readonly { readonly id: number; readonly vector: Float32Array }[],
   ): Promise<void>;
 
-  /** By name. */
+  /** Lists calendars by name. */
   list(scope: Scope, agentId: string, page: PageRange): Promise<Page<KnowledgeDocument>>;
 }
 
@@ -149,7 +149,7 @@ export interface DocumentReader {
   read(file: DocumentFile): Promise<string>;
 }
 
-/** What a document says. */
+/** Text of a document, and its passages. */
 interface KnowledgeContent {
   readonly text: string;
   readonly passages: readonly Passage[];

@@ -14,7 +14,7 @@ const PASSAGE_CHARS_MAX = 900;
 /** Overlap of a passage with the one before, so that a sentence about "it" stays near its subject. */
 const OVERLAP_CHARS_MAX = 150;
 
-/** Between the headings of a passage. */
+/** Separator between the headings of a passage. */
 const BETWEEN = ' › ';
 
 /** A heading of Markdown (ATX). */
@@ -54,7 +54,7 @@ function sectionsOf(text: string): readonly Section[] {
   return sections.map(withWords).filter(({ paragraphs }) => paragraphs.length > 0);
 }
 
-/** A heading with nothing under it is a text of its own, unless a heading below it repeats it. */
+/** A heading without paragraphs becomes the text of its section, unless a heading below it repeats it. */
 function withWords(section: Section, index: number, sections: readonly Section[]): Section {
   const { heading, paragraphs } = section;
   const isParent = sections[index + 1]?.heading.startsWith(`${heading}${BETWEEN}`) ?? false;
@@ -82,7 +82,7 @@ function piecesOf(sentence: string): readonly string[] {
   return rest === '' ? pieces : [...pieces, rest];
 }
 
-/** Where a text without spaces is cut: never inside a surrogate pair. */
+/** Position at which a text without spaces is cut: never inside a surrogate pair. */
 function wholeCharacters(text: string): number {
   const isPair = /[\uD800-\uDBFF]/.test(text.charAt(PASSAGE_CHARS_MAX - 1));
   return isPair ? PASSAGE_CHARS_MAX - 1 : PASSAGE_CHARS_MAX;
@@ -114,7 +114,7 @@ function onOneLine(text: string): string {
   return text.replace(/[\p{Cc}\s]+/gu, ' ').trim();
 }
 
-/** By language, because the articles of one are the nouns of another. Nearly every passage has them, so that to look for them takes most of a search and finds nothing. */
+/** Function words by language: articles of one are nouns of another. Nearly every passage has them; a search for them is slow and finds nothing. */
 const FUNCTION_WORDS = {
   en: 'a an and any are as at be been but by can could did do does for from get had has have he her him his how i if in into is it its just me my no not of on or our out please she should so some tell than that the their them then there they this to up us was we were what when where which who whom whose why will with would you your',
   de: 'als am an auf aus bei bin bis bitte das dass dem den der des die dies diese ein eine einen einer es für haben hat hatte ich ihr ihre im in ist ja kann können man mein mich mir mit muss nach nicht noch nur oder sehr sein sich sie sind so um und uns vom von vor war was wann warum wenn wer werden wie wir wird wo zu zum zur über',
@@ -130,7 +130,7 @@ const WORDS: ReadonlyMap<string, ReadonlySet<string>> = new Map(
 );
 
 /**
- * The words of a question that tell something of its subject, in lower case and without repeats; all of them where none does.
+ * The content words of a question, in lower case and without repeats; all of its words where it has none.
  *
  * @param language BCP 47, such as `de-AT`; of one without a list no word is left out.
  */

@@ -1,4 +1,4 @@
-/** HTTP requests that hand messages to a gateway: templates with places, those of known gateways, and what answers mean; pure */
+/** HTTP requests that hand messages to a gateway: templates with places, presets of known gateways, meaning of answers; pure */
 import { jsonOf, valueAt } from '../../lib/unknown-value.ts';
 import { gsmOctetsOf } from './sms-rules.ts';
 
@@ -28,11 +28,11 @@ export const SMS_PRESETS = ['twilio', 'telnyx', 'vonage', 'seven', 'webhook'] as
 export type SmsPreset = (typeof SMS_PRESETS)[number];
 
 interface Preset extends HttpTemplate {
-  /** Where requests go; null where the customer says it. */
+  /** URL of requests; null where the customer sets it. */
   readonly url: string | null;
   /** Credentials that a gateway must have. */
   readonly needs: readonly ('username' | 'secret')[];
-  /** Where an answer of status 2xx says whether the message was taken, and the value that says so; the status alone unless given. */
+  /** Field of a 2xx answer that tells whether the message was taken, and its value for yes; the status alone decides unless given. */
   readonly taken?: { readonly path: string; readonly value: string };
 }
 
@@ -92,7 +92,7 @@ export const PRESETS: Readonly<Record<SmsPreset, Preset>> = {
   },
 };
 
-/** What fills the places of a template. */
+/** Values for the places of a template. */
 export type TemplateFacts = Readonly<
   Record<'to' | 'from' | 'text' | 'id' | 'statusUrl' | 'username' | 'secret', string>
 >;
@@ -105,7 +105,7 @@ export interface SmsRequest {
 }
 
 /**
- * Fills a template. What fills a place is never read as a template again.
+ * Fills a template. Values are never read as templates again.
  *
  * @param url with the place `{username}` in the path at most.
  */
@@ -149,7 +149,7 @@ function digitsOf(number: string): string {
   return number.replace(/^\+/, '');
 }
 
-/** What an answer says of the message. */
+/** Result for the message, according to the gateway's answer. */
 export type SmsAnswer =
   | { readonly kind: 'sent'; readonly providerId: string | null }
   | { readonly kind: 'refused' | 'unclear'; readonly reason: string };

@@ -1,4 +1,4 @@
-/** What gateways send to us: delivery reports and incoming messages, in each gateway's format; and the secret link to it; pure */
+/** Callbacks of gateways: delivery reports and incoming messages, in each gateway's format; and their secret link; pure */
 import { createHmac } from 'node:crypto';
 import { isSameSecret } from '../../lib/secrets.ts';
 import { valueAt } from '../../lib/unknown-value.ts';
@@ -24,7 +24,7 @@ export function callbackUrl(
   return messageId === undefined ? url : `${url}&message=${messageId}`;
 }
 
-/** Whether the signature is that of the gateway's address. */
+/** Whether a signature is valid for the gateway's address. */
 export function isCallback(gatewayId: string, signature: string, secret: string): boolean {
   return isSameSecret(signature, signatureOf(gatewayId, secret));
 }
@@ -33,12 +33,12 @@ function signatureOf(gatewayId: string, secret: string): string {
   return createHmac('sha256', secret).update(`sms\n${gatewayId}`).digest('hex');
 }
 
-/** What a callback says. */
+/** Content of a callback. */
 export type SmsCallback =
   | { readonly kind: 'report'; readonly providerId: string | null; readonly news: SmsNews }
   | { readonly kind: 'incoming'; readonly from: string; readonly text: string };
 
-/** Where each gateway writes what; several paths where formats differ. */
+/** Paths of the fields in a gateway's callback; several paths where formats differ. */
 interface Format {
   readonly id: readonly string[];
   readonly status: readonly string[];
@@ -75,7 +75,7 @@ const FORMATS: Readonly<Record<SmsPreset, Format>> = {
   },
 };
 
-/** The words of all gateways for what became of a message; words that are not here change nothing. */
+/** Status words of all gateways, as our states; unknown words change nothing. */
 const STATES: Readonly<Record<string, Exclude<SmsState, 'accepted' | 'unknown'>>> = {
   ...{ sent: 'sent', accepted: 'sent', buffered: 'sent', transmitted: 'sent' },
   delivered: 'delivered',
@@ -99,7 +99,7 @@ export function readCallback(preset: SmsPreset, body: unknown): SmsCallback | un
   return isPhoneNumber(number) ? { kind: 'incoming', from: number, text } : undefined;
 }
 
-/** Telnyx and seven name their events; the others are told by what a report has and a message has not. */
+/** Telnyx and seven name their events; for the others, a callback without a status is a message. */
 function isIncoming(preset: SmsPreset, body: unknown): boolean {
   if (preset === 'telnyx') return valueAt(body, 'data.event_type') === 'message.received';
   if (preset === 'seven') return valueAt(body, 'webhook_event') === 'sms_mo';

@@ -28,7 +28,7 @@ export const SMS_GATEWAY_KINDS = ['http', 'smpp', 'sip'] as const;
 /** One of `SMS_GATEWAY_KINDS`. */
 export type SmsGatewayKind = (typeof SMS_GATEWAY_KINDS)[number];
 
-/** Where messages go out. */
+/** A gateway that messages go out through. */
 export interface SmsGateway {
   /** `smsgw_…`; a part of the address that its reports come to. */
   readonly id: string;
@@ -41,17 +41,17 @@ export interface SmsGateway {
   readonly preset: SmsPreset | null;
   /** The sender: E.164, or but for SIP a name of up to 11 letters and digits. */
   readonly from: string;
-  /** Such as Twilio's Account SID; null where the gateway takes none. */
+  /** User name, such as Twilio's Account SID; null where the gateway takes none. */
   readonly username: string | null;
   /** Never shown. */
   readonly secret: string | null;
-  /** Where requests go, or the SMPP server is; null for the preset's own address, and for SIP. */
+  /** URL of requests, or of the SMPP server; null for the preset's own address, and for SIP. */
   readonly url: string | null;
-  /** The request; null for that of the preset. */
+  /** Template of the request; null for the preset's own. */
   readonly template: HttpTemplate | null;
   /** `https` URLs that messages may lead to, or below. */
   readonly allowedLinks: readonly string[];
-  /** Sends nothing more once the account and environment have sent that many on a UTC day. */
+  /** Maximum number of messages of the account and environment on a UTC day. */
   readonly dailyMax: number;
   readonly timeoutMs: number;
   readonly createdAt: Date;
@@ -87,7 +87,7 @@ export interface SmsGatewayStore extends NamedStore<SmsGateway> {
   /** Finds a gateway of any account: for a callback whose signature has been checked. */
   findById(id: string): Promise<SmsGateway | undefined>;
 
-  /** Those of a kind, of every account. */
+  /** Lists the gateways of a kind, of every account. */
   ofKind(kind: SmsGatewayKind): Promise<readonly SmsGateway[]>;
 }
 
@@ -237,7 +237,7 @@ function checkSip(gateway: SmsGateway): void {
   }
 }
 
-/** What a NUL-terminated text of SMPP may hold. */
+/** System id or password as a NUL-terminated text of SMPP. */
 const SMPP_WORD = /^[\x21-\x7e]{1,64}$/;
 
 function checkSmpp(gateway: SmsGateway, urlRules: WebhookUrlRules): void {

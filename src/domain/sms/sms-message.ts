@@ -35,14 +35,14 @@ export interface SmsMessage {
   readonly updatedAt: Date;
 }
 
-/** What a gateway says of a message. */
+/** A gateway's report on a message. */
 export interface SmsNews {
   readonly status: Exclude<SmsState, 'accepted'>;
   readonly reason?: string | null;
   readonly providerId?: string | null;
 }
 
-/** A message only goes on: reports may come twice, and in any order. */
+/** States that may follow each state. A message never goes back: reports may come twice, and in any order. */
 const NEXT: Readonly<Record<SmsState, readonly SmsState[]>> = {
   accepted: ['sent', 'delivered', 'failed', 'unknown'],
   unknown: ['sent', 'delivered', 'failed'],
@@ -53,7 +53,7 @@ const NEXT: Readonly<Record<SmsState, readonly SmsState[]>> = {
 
 const REASON_CHARS_MAX = 200;
 
-/** Moves a message on, and keeps the gateway's identifier; undefined where the news change nothing. */
+/** Moves a message to its next state, and keeps the gateway's identifier; undefined where the report changes nothing. */
 export function moveSms(message: SmsMessage, news: SmsNews, now: Date): SmsMessage | undefined {
   const providerId = message.providerId ?? news.providerId ?? null;
   if (!NEXT[message.status].includes(news.status)) {
@@ -84,7 +84,7 @@ export interface SmsMessageStore {
    */
   admit(message: SmsMessage, dailyMax: number): Promise<SmsRefusal | undefined>;
 
-  /** Saves a message of a simulated call, which nothing limits: it is sent to no one. */
+  /** Saves a message of a simulated call, without limits, since it is sent to no one. */
   insert(message: SmsMessage): Promise<void>;
 
   update(message: SmsMessage): Promise<void>;
@@ -96,7 +96,7 @@ export interface SmsMessageStore {
     providerId: string,
   ): Promise<SmsMessage | undefined>;
 
-  /** Those that are on their way to a gateway. */
+  /** Lists messages that are on their way to a gateway. */
   accepted(): Promise<readonly SmsMessage[]>;
 
   /** Oldest first. */
@@ -104,7 +104,7 @@ export interface SmsMessageStore {
 }
 
 /**
- * Records what a gateway says of a message, and puts a new state on the timeline of its call, without words and numbers. Run it
+ * Records a gateway's report on a message, and puts a new state on the timeline of its call, without words and numbers. Run it
  * as one transaction: a report may overtake the answer to the request. A message that was erased meanwhile stays so.
  */
 export async function recordSmsNews(
@@ -126,7 +126,7 @@ export async function recordSmsNews(
   await stores.calls.addTimelineEntry(callId, { at: updatedAt, kind: 'message', details });
 }
 
-/** Records that it is not known what became of the messages that an earlier process was sending. */
+/** Marks as `unknown` the messages that an earlier process was sending when it stopped. */
 export async function recoverSms(
   stores: { readonly smsMessages: SmsMessageStore; readonly calls: CallStore },
   now: Date,

@@ -1,4 +1,4 @@
-/** What a message of `send_sms` may say and to whom: text, links, GSM alphabet, recipient, and numbers that want none. */
+/** Rules for messages of `send_sms`: text, links, GSM alphabet, recipient, and numbers that want none. */
 
 import type { Scope } from '../agent/agent.ts';
 import type { Call } from '../call/call.ts';
@@ -21,13 +21,13 @@ export function smsPartsOf(text: string): number {
   return length <= single ? 1 : Math.ceil(length / part);
 }
 
-/** Control characters but the line break, and invisible ones, such as those that turn the direction of writing. */
+/** Control characters except the line break, and invisible ones, such as those that change the direction of writing. */
 const UNSEEN = /[^\P{Cc}\n]|\p{Cf}|\p{Zl}|\p{Zp}/u;
 
 /** The dot of other scripts separates the labels of a host too. @see UTS 46, 2.3 */
 const DOT = '[.。]';
 
-/** A scheme, a host with a top-level domain, or an address, with what follows: what telephones make a link of. */
+/** Text that telephones turn into a link: a scheme, a host with a top-level domain, or an IP address, with the rest of the link. */
 const LINK = new RegExp(
   [
     String.raw`[a-z][a-z\d+.-]*://\S*`,
@@ -41,7 +41,7 @@ const LINK = new RegExp(
 /** Punctuation that ends the sentence, and is no part of the link before it. */
 const SENTENCE_END = /[.,;:!?)\]}"'»”]+$/u;
 
-/** Everything in a text that a telephone would make a link of. */
+/** The links that a telephone would find in a text. */
 export function linksIn(text: string): readonly string[] {
   const found = text.normalize('NFKC').match(LINK) ?? [];
   return found.map((link) => link.replace(SENTENCE_END, ''));
@@ -80,7 +80,7 @@ export function textFault(text: string, allowedLinks: readonly string[]): string
   return `a message may have ${places}; leave out other links and e-mail addresses, and write a blank after each full stop`;
 }
 
-/** By code; the place of the escape holds nothing. @see 3GPP TS 23.038, 6.2.1 */
+/** Letters by code; the place of the escape holds nothing. @see 3GPP TS 23.038, 6.2.1 */
 const BASIC =
   '@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞ\u001bÆæßÉ !"#¤%&\'()*+,-./0123456789:;<=>?¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà';
 
@@ -168,7 +168,7 @@ export interface OptOut {
   readonly createdAt: Date;
 }
 
-/** Keeps the opt-outs of an account and environment. They outlive calls: an erased one would be a message again. */
+/** Keeps the opt-outs of an account and environment. They are kept when calls are erased: otherwise messages would go out again. */
 export interface OptOutStore {
   /** Adds a number; one that is there stays as it is. */
   add(scope: Scope, optOut: OptOut): Promise<void>;
@@ -189,7 +189,7 @@ const STOP_WORDS = new Set([
 /** Words that let messages come again. */
 const START_WORDS = new Set(['START', 'UNSTOP', 'SUBSCRIBE', 'OPTIN']);
 
-/** What the text of an incoming message means for later messages; undefined for any other text. */
+/** Effect of an incoming message on later messages, by its text; undefined for any other text. */
 export function optOutWord(text: string): 'stop' | 'start' | undefined {
   const word = text
     .normalize('NFKC')
@@ -201,7 +201,7 @@ export function optOutWord(text: string): 'stop' | 'start' | undefined {
   return START_WORDS.has(word) ? 'start' : undefined;
 }
 
-/** Takes an incoming message: an opt-out word changes the list, and nothing of any message is kept. */
+/** Takes an incoming message: an opt-out word changes the list, and no part of any message is kept. */
 export async function takeIncoming(
   { from: number, text }: { readonly from: string; readonly text: string },
   scope: Scope,

@@ -31,7 +31,7 @@ const isNumber: Check = (value) => typeof value === 'number' && Number.isFinite(
 const isCount: Check = (value) => Number.isInteger(value) && Number(value) >= 0;
 const isList: Check = (value) => Array.isArray(value) && value.length > 0;
 
-/** Keywords that are taken, and what their values must be. Others are refused: an agent would not keep to them. */
+/** Supported keywords, with the check of their values. Others are refused: the arguments would not be checked by them. */
 const KEYWORDS: ReadonlyMap<string, Check> = new Map<string, Check>([
   ['type', (value) => isText(value) && TYPES.includes(String(value))],
   ['title', isText],
@@ -53,7 +53,7 @@ const KEYWORDS: ReadonlyMap<string, Check> = new Map<string, Check>([
   ['additionalProperties', (value) => value === false],
 ]);
 
-/** What is wrong with a schema that a customer wrote; undefined when it can be used. @param path the field that has it. */
+/** Fault of a schema that a customer wrote; undefined when it can be used. @param path the field that has it. */
 export function schemaFault(
   parameters: Readonly<Record<string, unknown>>,
   path = 'parameters',
@@ -110,9 +110,9 @@ const TEXT_LENGTH_MAX = 2000;
 const ITEMS_MAX = 100;
 
 /**
- * Checks arguments against a schema; what the schema does not name is refused.
+ * Checks arguments against a schema; arguments that the schema does not name are refused.
  *
- * @returns what is wrong, in words a model can act on; empty when all is well.
+ * @returns the faults, in words a model can act on; empty without faults.
  */
 export function argumentFaults(
   args: unknown,
@@ -125,7 +125,7 @@ export function argumentFaults(
 
 /** A value to check, and where it stands in the arguments. */
 interface Checked<Value> {
-  /** Such as `items.0.size`; of members, with the dot after it. */
+  /** Position in the arguments, such as `items.0.size`; of members, with the dot after it. */
   readonly at: string;
   readonly value: Value;
   readonly matcher: PatternMatcher;
@@ -225,14 +225,14 @@ function isPattern(text: string): boolean {
 /** Some expressions take exponential time; the thread that matches them holds every conversation. */
 const MATCH_MS_MAX = 50;
 
-/** For all patterns of one tool call. */
+/** Time limit for all patterns of one tool call. */
 const MATCHES_MS_MAX = 250;
 
 const MATCH = new Script('new RegExp(pattern, "u").test(text)');
 
 /** Matches the patterns of one tool call in bounded time. */
 class PatternMatcher {
-  /** A global object of its own, made once: it takes a millisecond. */
+  /** Global object for the matches, made once: making one takes a millisecond. */
   #context: { pattern: string; text: string } | undefined;
   #leftMs = MATCHES_MS_MAX;
 

@@ -28,7 +28,7 @@ export interface CustomTool {
   readonly environment: Environment;
   /** Unique in the account and environment. */
   readonly name: string;
-  /** For the model: what it does and when to use it. */
+  /** Description for the model: what it does and when to use it. */
   readonly description: string;
   /** JSON Schema of the arguments: see `argument-schema.ts`. */
   readonly parameters: Readonly<Record<string, unknown>>;
@@ -37,7 +37,7 @@ export interface CustomTool {
   readonly url: string;
   readonly headers: readonly ToolHeader[];
   readonly timeoutMs: number;
-  /** What the caller hears while it runs; null for the phrase of the agent's language. */
+  /** Phrase for the caller while it runs; null for the phrase of the agent's language. */
   readonly sayWhileWaiting: string | null;
   /** Which part of a JSON answer the model gets, such as `data.items.0.price`; null for all of it. */
   readonly resultPath: string | null;
@@ -133,7 +133,7 @@ export function patchTool(
   return patched;
 }
 
-/** Finds those of the names that exist: custom tools, or MCP servers. */
+/** Finds the ones that exist among the names: custom tools, or MCP servers. */
 interface NamedTools {
   findAll(scope: Scope, names: readonly string[]): Promise<readonly { readonly name: string }[]>;
 }
@@ -179,10 +179,10 @@ function checkTool(tool: CustomTool, urlRules: WebhookUrlRules): void {
   }
 }
 
-/** What came of a trial. */
+/** Result of a trial. */
 interface TrialOutcome {
   readonly isDone: boolean;
-  /** What the model of a call would be told. */
+  /** Text that the model of a call would get. */
   readonly text: string;
   /** Why it was not done, for who made the tool; null where it was, or where the arguments are wrong. */
   readonly problem: string | null;

@@ -35,7 +35,7 @@ export const MCP_SERVER_NAME = /^[a-z][a-z0-9_]{0,30}$/;
 
 /** Keeps MCP servers. */
 export interface McpServerStore extends NamedStore<McpServer> {
-  /** Of all accounts, those changed last first. */
+  /** Lists servers of all accounts, the last changed first. */
   newest(limit: number): Promise<readonly McpServer[]>;
 }
 
@@ -91,7 +91,7 @@ export function patchMcpServer(
   return patched;
 }
 
-/** What a server answered when it was tried. */
+/** Result of a server's trial. */
 export interface McpTrialOutcome {
   /** Tools of the server; empty where it could not be reached. */
   readonly tools: readonly { readonly name: string; readonly description: string }[];

@@ -99,7 +99,7 @@ export interface HeaderDraft {
 }
 
 /**
- * Makes headers of what a customer sends.
+ * Makes headers from a customer's request.
  *
  * @param before the stored ones.
  * @throws {ServiceError} VALIDATION_ERROR when a name or a value is wrong, or a name comes twice.
@@ -143,7 +143,7 @@ export function requireSecretHeadersAgain(
 /** Shorter values are words that any answer may hold. */
 const SECRET_CHARS_MIN = 6;
 
-/** A service that repeats what it was sent gives no secret to the model, with the scheme before it (RFC 9110, 11.4) or without. */
+/** Hides secrets from the model where a service repeats its request, with the scheme before them (RFC 9110, 11.4) or without. */
 export function withoutSecrets(text: string, headers: readonly ToolHeader[]): string {
   return headers
     .filter(({ secret }) => secret)

@@ -52,11 +52,11 @@ export interface EventQuery {
 /** A page of the ledger, with the position at which the next one starts. */
 export interface LedgerPage {
   readonly events: readonly ServiceEvent[];
-  /** Where the next page starts; unchanged at the end of the ledger. */
+  /** Position of the next page; unchanged at the end of the ledger. */
   readonly nextPosition: number;
   /**
-   * Whether there may be more by now. A page looks at a bounded number of events: where its filters leave out many, it
-   * may hold few, even none, and the next page goes on.
+   * Whether more events may follow. A page scans a bounded number of events: with selective filters it may hold few, or
+   * none, though the next page has more.
    */
   readonly hasMore: boolean;
 }

@@ -49,7 +49,7 @@ export interface DeliveryAttempt {
   readonly error: string | null;
   /** The first 2 kB of the answer, as text; null when there was none. */
   readonly responseText: string | null;
-  /** Null when nothing was sent, and for attempts from before headers were kept. */
+  /** Null when no request was sent, and for attempts stored without headers. */
   readonly requestHeaders: readonly KeptHeader[] | null;
   /** Null when there was no answer, and for attempts from before headers were kept. */
   readonly responseHeaders: readonly KeptHeader[] | null;

@@ -8,7 +8,7 @@ import type { CustomerEventKind, ServiceEvent } from './service-event.ts';
 import type { DeliveryAttempt, DeliveryStatus } from './webhook-delivery.ts';
 import { checkWebhookUrl, type WebhookUrlRules } from './webhook-url.ts';
 
-/** A disabled endpoint is sent nothing. */
+/** A disabled endpoint receives no events. */
 export type WebhookEndpointStatus = 'active' | 'disabled';
 
 /** A URL of the customer with the kinds of events to send there. */
@@ -112,8 +112,8 @@ export function createEndpoint(
 }
 
 /**
- * Changes the fields that the patch has. A change of status also forgets why the server disabled the endpoint; the
- * status that it has already changes nothing.
+ * Changes the fields that the patch has. A change of status also clears the reason why the server disabled the
+ * endpoint; a status equal to the current one has no effect.
  *
  * @throws {ServiceError} VALIDATION_ERROR when the patch is empty, VALIDATION_ERROR or UNPROCESSABLE when the URL is
  * refused.

@@ -99,7 +99,7 @@ export class MetricFamilies {
   }
 }
 
-/** What a SIP engine has counted since its start. */
+/** Counters of a SIP engine since its start. */
 export interface MeasuredSip {
   readonly messagesIn: number;
   readonly messagesOut: number;
@@ -107,11 +107,11 @@ export interface MeasuredSip {
   readonly retransmissionsIn: number;
   /** Part of `messagesOut`. */
   readonly retransmissionsOut: number;
-  /** By reason. */
+  /** Dropped messages by reason. */
   readonly dropped: Readonly<Record<string, number>>;
-  /** By SIP status. */
+  /** Rejected requests by SIP status. */
   readonly rejected: ReadonlyMap<number, number>;
-  /** By SIP status, repeats among them. */
+  /** Received responses by SIP status, retransmissions included. */
   readonly responsesIn: ReadonlyMap<number, number>;
   readonly responsesOut: ReadonlyMap<number, number>;
 }
@@ -214,14 +214,14 @@ export function httpMetrics(families: MetricFamilies) {
   };
 }
 
-/** What waits in the outbox now. */
+/** Deliveries that are pending in the outbox now. */
 interface MeasuredOutbox {
   readonly pending: number;
   /** Age of the oldest; 0 when there is none. */
   readonly oldestSeconds: number;
 }
 
-/** Where attempts are reported; `result` is one of ok, http, timeout, network, refused. */
+/** Metrics of webhook attempts; `result` is one of ok, http, timeout, network, refused. */
 export function webhookMetrics(families: MetricFamilies) {
   const attempts = families.counter(
     'offhook_webhook_attempts_total',
@@ -239,7 +239,7 @@ export function webhookMetrics(families: MetricFamilies) {
       attempts.inc({ result });
       seconds.observe(tookMs / 1000);
     },
-    /** Adds the two gauges of what waits, read at every scrape; `read` may fail. Once. */
+    /** Adds the two gauges of pending deliveries, read at every scrape; `read` may fail. Call it once. */
     watchOutbox: (read: () => Promise<MeasuredOutbox>): void => {
       families.readGauge(
         'offhook_webhook_outbox_pending',

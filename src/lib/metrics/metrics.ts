@@ -1,4 +1,4 @@
-/** What the server counts and measures, for Prometheus to scrape. No label holds a number, a name or an id. */
+/** Metrics of the server, for Prometheus to scrape. No label holds a number, a name or an id. */
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { systemClock } from '../clock.ts';
 import type { DiskSpace } from '../disk-space.ts';
@@ -22,7 +22,7 @@ import {
   speechServerMetrics,
 } from './model-metrics.ts';
 
-/** Where the time of one turn went, in milliseconds after the caller's last voiced frame; what did not happen is left out. */
+/** Times of one turn, in milliseconds after the caller's last voiced frame; steps that did not happen are left out. */
 export interface MeasuredTurn {
   readonly endOfTurnMs?: number;
   readonly textFinalMs?: number;
@@ -57,7 +57,7 @@ interface MetricFamily {
   readonly labels: readonly string[];
 }
 
-/** What the watch over the machine's headroom tells. */
+/** Headroom of the machine, as admission measures it. */
 interface MeasuredAdmission {
   readonly callsLeft: number;
   /** Each figure over its limit, by name. */
@@ -148,7 +148,7 @@ export class Metrics {
     this.#calls.active.inc({ direction });
   }
 
-  /** Only for calls that `callStarted` was called for. */
+  /** A call that `callStarted` counted has ended. */
   callEnded(direction: 'inbound' | 'outbound', endReason: string, durationSeconds: number): void {
     this.#calls.active.dec({ direction });
     this.#calls.ended.inc({ direction, end_reason: endReason });
@@ -192,7 +192,7 @@ export class Metrics {
     this.#calls.bargeIns.inc();
   }
 
-  /** What became of an answer that was begun before the caller's turn was over. */
+  /** Counts an answer that was begun before the caller's turn was over: used or discarded. */
   speculation(outcome: 'hit' | 'miss'): void {
     this.#calls.speculations.inc({ outcome });
   }
@@ -229,7 +229,7 @@ export class Metrics {
     this.#http.rateLimited.inc();
   }
 
-  /** Adds what the SIP engine counts, read at every scrape. Once. */
+  /** Adds the counts of the SIP engine, read at every scrape. Call it once. */
   watchSip(read: () => MeasuredSip): void {
     addSipMetrics(this.#families, read);
   }

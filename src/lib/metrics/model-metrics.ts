@@ -42,9 +42,9 @@ export type WarmResult = 'done' | 'aborted' | 'failed' | 'skipped';
 /** `cut`: the oldest part of a long call was left out without a summary. */
 type SummaryResult = 'done' | 'failed' | 'cut';
 
-/** Where language models and those who keep their memory report. */
+/** Counters of language models: read-ahead, fallbacks and summaries. */
 export interface LanguageModelCounts {
-  /** What a call's requests begin with was read ahead of the first of them. */
+  /** The common beginning of a call's requests was read ahead of the first of them. */
   prefixWarmed(result: WarmResult): void;
 
   /** A model failed before its first word, and the next one was asked for the same answer. */
@@ -63,7 +63,7 @@ export const UNCOUNTED: LanguageModelCounts & KnowledgeCounts = {
   embedded: () => undefined,
 };
 
-/** Adds the three families; engines are few: those of the settings, and models of their server that agents name. */
+/** Adds the three families. `engine` has few values: the models of the settings, and those that agents name. */
 export function languageModelMetrics(families: MetricFamilies): LanguageModelCounts {
   const warmed = families.counter(
     'offhook_prefix_warmups_total',
@@ -90,10 +90,10 @@ export function languageModelMetrics(families: MetricFamilies): LanguageModelCou
 /** `none`: no passage shares a word with the question. `late`: the answer did not wait for it. */
 export type LookupResult = 'found' | 'none' | 'late' | 'failed';
 
-/** What came of embedding a question. */
+/** Result of embedding a question. */
 export type EmbeddingResult = 'used' | 'late' | 'failed';
 
-/** Where look-ups in agents' documents report. */
+/** Counters of look-ups in agents' documents. */
 export interface KnowledgeCounts {
   lookedUp(result: LookupResult, tookMs: number): void;
 
@@ -129,7 +129,7 @@ export function knowledgeMetrics(families: MetricFamilies): KnowledgeCounts {
   };
 }
 
-/** Where speech servers on the network report. Addresses come from the settings, so they are few. */
+/** Metrics of speech servers on the network. Addresses come from the settings, so they are few. */
 export interface SpeechServerCounts {
   isUp(job: 'stt' | 'tts', address: string, isUp: boolean): void;
   /** @param tookMs until the text or the first sound; null where the request failed. */
@@ -175,7 +175,7 @@ export function speechServerMetrics(families: MetricFamilies): SpeechServerCount
 /** Recognition to its text, the language model to its first word, synthesis to its first sound. */
 type ModelJob = 'stt' | 'llm' | 'tts';
 
-/** Where models report how they did. */
+/** Answer times and failures of models. */
 export interface ModelTimes {
   /** @param tookMs until the first thing that can be used. */
   answered(job: ModelJob, engine: string, tookMs: number): void;
@@ -202,7 +202,7 @@ export function modelMetrics(families: MetricFamilies): ModelTimes {
   };
 }
 
-/** Older answers say nothing about now. */
+/** Older answers do not show the present load. */
 const RECENT_MS = 10_000;
 
 /** Number of times whose median counts, so that one long utterance is no overload. */

@@ -1,7 +1,7 @@
 /** ONNX Runtime's execution providers of a process: which are wanted, which works, and how to get one that does not */
 import { firstLineOf } from '../unknown-value.ts';
 
-/** Values of `ONNX_PROVIDERS`: those that ONNX Runtime has for some system. */
+/** Values of `ONNX_PROVIDERS`: execution providers that ONNX Runtime has on at least one system. */
 export const PROVIDERS = ['cpu', 'cuda', 'tensorrt', 'webgpu', 'coreml', 'dml'] as const;
 
 /** An execution provider of ONNX Runtime. */
@@ -10,7 +10,7 @@ export type Provider = (typeof PROVIDERS)[number];
 /** Providers unless others are set. */
 export const DEFAULT_PROVIDERS: readonly Provider[] = ['cpu'];
 
-/** ONNX Runtime's npm package leaves out what only some machines can use. */
+/** Advice for providers whose libraries are not in ONNX Runtime's npm package. */
 const REMEDIES: Partial<Record<Provider, string>> = {
   cuda:
     'it needs an NVIDIA driver, CUDA 12, cuDNN 9 and ONNX Runtime’s library for them: ' +
@@ -49,7 +49,7 @@ export class OnnxProviders {
     throw failed.at(-1)?.[1] ?? new Error('no ONNX provider is named');
   }
 
-  /** Where models run and what stands in the way of better, for the operator; undefined with the default order. */
+  /** Note for the operator: where models run, and the faults of better providers; undefined with the default order. */
   get note(): string | undefined {
     const isDefault = this.#wanted.length === 1 && this.#wanted[0] === DEFAULT_PROVIDERS[0];
     if (isDefault || this.#used === undefined) return undefined;

@@ -63,7 +63,7 @@ export class ModelFileError extends Error {
     );
   }
 
-  /** Wraps what a file system, a JSON parser or ONNX Runtime threw. */
+  /** Wraps an error of the file system, a JSON parser or ONNX Runtime. */
   static from(model: string, path: string, error: unknown): ModelFileError {
     if (error instanceof ModelFileError) return error;
     return new ModelFileError(model, path, reasonOf(error), { cause: error });

@@ -53,7 +53,7 @@ export function forkChild<ToChild extends object, FromChild>(
   };
 }
 
-/** What a child's message says about its start. */
+/** Report in a child's message on its start. */
 type StartReport<Ready> =
   | { readonly isReady: true; readonly value: Ready }
   | { readonly isReady: false; readonly reason: string };
@@ -236,7 +236,7 @@ export function obeyParent<ToChild>(
   process.on('disconnect', () => void endProcess(release));
 }
 
-/** The child's side: releases what it holds and ends this process. */
+/** The child's side: releases its resources and ends this process. */
 export async function endProcess(release: () => unknown): Promise<never> {
   try {
     await release();
@@ -250,14 +250,14 @@ export function tellParent(message: object): void {
   process.send?.(message, undefined, undefined, () => undefined);
 }
 
-/** As `nice -n 10`. */
+/** Niceness, as of `nice -n 10`. */
 const PRIORITY = 10;
 
-/** Lowers the priority of a process; one that has ended, or a system that does not allow it, changes nothing. */
+/** Lowers the priority of a process. Does nothing when the process has ended or the system does not allow it. */
 export function setLowPriority(pid: number): void {
   try {
     setPriority(pid, PRIORITY);
   } catch {
-    // It then runs like everything else.
+    // The process keeps its normal priority.
   }
 }

@@ -1,4 +1,4 @@
-/** A connection that brings whole messages, such as a WebSocket, as those see it who know nothing of HTTP. */
+/** A connection that carries whole messages, such as a WebSocket; independent of HTTP. */
 
 /** One end: an IP address without brackets, and a port. */
 export interface SocketEnd {
@@ -16,13 +16,13 @@ export interface MessageSocketListener {
 
 /** A connection that carries whole messages. */
 export interface MessageSocket {
-  /** Where the peer is; behind a proxy, the proxy. */
+  /** Address and port of the peer; behind a proxy, of the proxy. */
   readonly remote: SocketEnd;
   readonly local: SocketEnd;
   /** Whether the peer came by TLS. */
   readonly isSecure: boolean;
   readonly isOpen: boolean;
-  /** What was sent and has not left yet. */
+  /** Bytes that were sent and have not left yet. */
   readonly unsentBytes: number;
 
   /** Sends one message, in order, without waiting. Does nothing on a closed connection. */

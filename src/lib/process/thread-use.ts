@@ -14,7 +14,7 @@ export class ThreadUse {
   readonly #clock: Clock;
   readonly #uses = new Map<Worker, Use | undefined>();
   readonly #shares = new Map<Worker, number>();
-  /** Those that have not answered yet. */
+  /** Threads that have not answered yet. */
   readonly #asked = new Set<Worker>();
 
   constructor(clock: Clock) {
@@ -51,7 +51,7 @@ export class ThreadUse {
   async #ask(worker: Worker): Promise<void> {
     if (this.#asked.has(worker)) return;
     this.#asked.add(worker);
-    // A thread that ends meanwhile has nothing to say.
+    // The thread may have ended meanwhile; it then has no usage.
     const usage = await worker.cpuUsage().catch(() => undefined);
     this.#asked.delete(worker);
     if (usage !== undefined) this.#note(worker, (usage.user + usage.system) / 1000);

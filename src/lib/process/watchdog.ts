@@ -11,7 +11,7 @@ export interface WatchdogOrder {
   readonly missedMax: number;
 }
 
-/** Nothing that the main thread does takes longer: a call without sound for a minute is over anyway. */
+/** No work of the main thread takes this long, and a call without sound for a minute is over anyway. */
 const HANG_MS_MAX = 60_000;
 
 const CHECKS = 12;
@@ -19,10 +19,10 @@ const CHECKS = 12;
 const BEATS = 3;
 
 /**
- * Starts a thread that watches the calling one. Once that has not turned its event loop for `hangMs`, the thread writes to standard
- * error where it hangs, and ends the process by SIGKILL: no handler runs in a thread that hangs, and a core dump would have callers' words.
+ * Starts a thread that watches the calling one. When the event loop of the calling thread stands still for `hangMs`, the watchdog writes
+ * that thread's stack to standard error, and ends the process by SIGKILL: no handler runs in a blocked thread, and a core dump has callers' words.
  *
- * Under a debugger, which may hold the thread as long as it likes, nothing is watched.
+ * Does nothing under a debugger, which may pause the thread for long.
  *
  * @returns ends the watch; safe to call twice.
  */

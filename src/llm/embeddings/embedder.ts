@@ -1,11 +1,11 @@
 /** The port of embedding models, and the prefixes by which models tell questions from texts. */
 
-/** Whether a text is looked for, or is what others are looked for in; some models tell the two apart. */
+/** Whether a text is a search query, or a passage to be found; some models treat the two differently. */
 export type TextRole = 'query' | 'passage';
 
 /** An embedding model. */
 export interface Embedder {
-  /** Such as `ollama/nomic-embed-text`. Vectors of one name are comparable. */
+  /** Name, such as `ollama/nomic-embed-text`. Vectors of one name are comparable. */
   readonly name: string;
 
   /** Why it cannot answer at present, where that is known without a request; undefined where it can. */
@@ -23,7 +23,7 @@ export interface Embedder {
   ): Promise<readonly Float32Array[]>;
 }
 
-/** By the names of models. @see the cards of nomic-embed-text-v1.5, e5, mxbai-embed-large-v1 */
+/** Prefixes by model name. @see the cards of nomic-embed-text-v1.5, e5, mxbai-embed-large-v1 */
 const PREFIXES: readonly (readonly [RegExp, Readonly<Record<TextRole, string>>])[] = [
   [/nomic-embed/, { query: 'search_query: ', passage: 'search_document: ' }],
   [/(^|[-/])(multilingual-)?e5/, { query: 'query: ', passage: 'passage: ' }],

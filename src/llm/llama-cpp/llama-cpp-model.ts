@@ -39,7 +39,7 @@ export class LlamaCppModel implements LanguageModel {
   readonly #answers = new Map<number, ReadableStreamDefaultController<Part>>();
   #lastId = 0;
 
-  /** Starts nothing: the first check or question does. */
+  /** Starts no process: the first check or request does. */
   constructor(options: {
     readonly order: LlamaOrder;
     readonly clock: Clock;
@@ -98,7 +98,7 @@ export class LlamaCppModel implements LanguageModel {
   }
 
   /**
-   * Has the weights read into memory.
+   * Loads the weights into memory.
    *
    * @throws {LanguageModelError} saying what is missing and what to do.
    */
@@ -159,7 +159,7 @@ export class LlamaCppModel implements LanguageModel {
     answer?.close();
   }
 
-  /** Ends an answer with an error; what has come before is not read any more. */
+  /** Ends an answer with an error, which discards its unread pieces. */
   #fail(id: number, error: unknown): void {
     const answer = this.#answers.get(id);
     this.#answers.delete(id);

@@ -16,7 +16,7 @@ const BATCH_TOKENS = 256;
 
 const TEMPERATURE = 0.3;
 
-/** Schemas are few: that of the analysis, and perhaps a newer one. */
+/** Cached grammars. Schemas are few: the one of the analysis, and perhaps a newer one. */
 const GRAMMARS_MAX = 8;
 
 interface Asked {
@@ -26,7 +26,7 @@ interface Asked {
 
 /** llama.cpp in this process: one model, several sequences. */
 export class LlamaEngine {
-  /** What prompt and answer of one call may have together. */
+  /** Tokens that prompt and answer of one call may have together. */
   readonly contextTokens: number;
   readonly #llama: Llama;
   readonly #slots: LlamaSlots<LlamaChat>;
@@ -39,10 +39,10 @@ export class LlamaEngine {
     this.contextTokens = contextTokens;
   }
 
-  /** @throws {Error} saying what is missing, or what the library said of the file. */
+  /** @throws {Error} saying what is missing, or why the library cannot load the file. */
   static async open(order: LlamaOrder): Promise<LlamaEngine> {
     const { getLlama, LlamaChat } = await importLlama(order.folder);
-    // Nothing is built and nothing fetched: a server starts with what is there.
+    // Nothing is built or downloaded: a server starts with the installed binaries.
     const prebuilt = { build: 'never', skipDownload: true, progressLogs: false };
     const llama = await getLlama({ ...prebuilt, logLevel: 'error', logger: () => undefined });
     const weights = await llama.loadModel({ modelPath: order.file });
@@ -64,7 +64,7 @@ export class LlamaEngine {
    * Answers, piece by piece.
    *
    * @returns how many tokens the prompt had.
-   * @throws the signal's reason when aborted before the first piece; what the library threw.
+   * @throws the signal's reason when aborted before the first piece; errors of the library.
    */
   async answer(asked: Asked, onEvent: (event: ModelEvent) => void): Promise<number> {
     const { question, signal } = asked;
@@ -80,7 +80,7 @@ export class LlamaEngine {
         temperature: TEMPERATURE,
         // A caller does not wait for thoughts.
         budgets: { thoughtTokens: 0 },
-        // While it may be the beginning of a tool call, pieces come without text: nothing has been said yet.
+        // Pieces that may begin a tool call come without text.
         onTextChunk: (text: string) => {
           if (text !== '') onEvent({ kind: 'text', text });
         },
@@ -97,7 +97,7 @@ export class LlamaEngine {
     }
   }
 
-  /** Reads a prompt into a memory that is free; answers nothing. */
+  /** Reads a prompt into a free slot, if there is one; yields no answer. */
   async warm({ question, signal }: Asked): Promise<number> {
     const slot = this.#slots.takeFree(keysOf(question));
     if (slot === undefined) return 0;
@@ -123,7 +123,7 @@ export class LlamaEngine {
     return seat.sequence.contextTokens.length;
   }
 
-  /** What shape the answer is to have: a grammar, or tools that may be called in it. */
+  /** Form of the answer: a grammar, or tools that may be called in it. */
   async #form({ schema, tools }: LlamaQuestion): Promise<object> {
     if (schema !== undefined) return { grammar: await this.#grammarFor(schema) };
     const functions = toFunctions(tools);
@@ -142,8 +142,8 @@ export class LlamaEngine {
 }
 
 /**
- * One core is left to the calls. Threads of llama.cpp wait for each other in a loop that does nothing: with as many of
- * them as cores, one that is kept from its core keeps all others busy with waiting.
+ * One core is left to the calls. Threads of llama.cpp wait for each other in a busy loop: with one thread per
+ * core, a thread that loses its core makes all others wait.
  */
 function threadCount(): number {
   return Math.max(1, availableParallelism() - 1);
@@ -155,7 +155,7 @@ function keysOf({ messages, tools }: LlamaQuestion): string[] {
   return [`${system}${JSON.stringify(tools ?? [])}`, ...rest];
 }
 
-/** Of the module's own types, what is used of them. @see node-llama-cpp 3.22, `LlamaChat` */
+/** The part of the module's own types that is used. @see node-llama-cpp 3.22, `LlamaChat` */
 interface LlamaModule {
   getLlama(options: object): Promise<Llama>;
   readonly LlamaChat: new (options: { readonly contextSequence: LlamaSequence }) => LlamaChat;
@@ -199,7 +199,7 @@ interface LlamaAnswer {
 }
 
 /**
- * Loads the module out of a folder of its own, so that a server without it is 85 MB smaller.
+ * Loads the module from a separate folder, so that a server without it is 85 MB smaller.
  *
  * @throws {Error} with the command that installs it.
  */
@@ -222,7 +222,7 @@ type ChatItem =
   | { readonly type: 'system' | 'user'; readonly text: string }
   | { readonly type: 'model'; readonly response: (string | FunctionCall)[] };
 
-/** What the agent says and does between two turns of the caller is one item; a tool's result stands in its call. */
+/** Makes one item of the agent's words and calls between two turns of the caller; a tool's result stands in its call. */
 export function toChatItems(messages: readonly ChatMessage[]): ChatItem[] {
   const items: ChatItem[] = [];
   for (const [index, message] of messages.entries()) {

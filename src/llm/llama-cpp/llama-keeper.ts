@@ -119,15 +119,15 @@ export function forkLlama(): LlamaProcess {
   return forkChild(new URL('./llama-child.ts', import.meta.url));
 }
 
-/** What is loaded, and with how much room. */
+/** Model to load, with its context and sequences. */
 export interface LlamaOrder {
-  /** Where `node-llama-cpp` is installed. */
+  /** Installation folder of `node-llama-cpp`. */
   readonly folder: string;
   /** Path of the GGUF file. */
   readonly file: string;
-  /** For each of the calls; never more than the model has learned. */
+  /** Context of each call, in tokens; never more than the model has learned. */
   readonly contextTokens: number;
-  /** Answers that are written at the same time, each with a memory of its own. */
+  /** Answers generated in parallel, each with a context of its own. */
   readonly sequences: number;
 }
 
@@ -146,7 +146,7 @@ export type ToLlama =
   | { readonly kind: 'abort'; readonly id: number }
   | { readonly kind: 'stop' };
 
-/** What the server and the process that holds the weights tell each other. */
+/** Messages from the child process. */
 export type FromLlama =
   | { readonly kind: 'loaded'; readonly contextTokens: number }
   | { readonly kind: 'not-loaded'; readonly reason: string }

@@ -1,4 +1,4 @@
-/** llama.cpp as npm has it, built: where it lies, the command that installs it, and how many answers fit into memory. */
+/** Location of node-llama-cpp, llama.cpp's prebuilt npm package, the command that installs it, and how many answers fit into memory. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -15,7 +15,7 @@ export function llamaModuleFile(folder: string): string {
   return join(folder, 'node_modules', 'node-llama-cpp', 'dist', 'index.js');
 }
 
-/** For people to copy. */
+/** Install command for people to copy. */
 export function installCommand(folder: string): string {
   return ['npm', ...installWords(folder)].join(' ');
 }
@@ -43,7 +43,7 @@ const WEIGHTS_FACTOR = 1.1;
 /** Left to calls, recognisers, voices and the system. */
 const MEMORY_SHARE = 0.75;
 
-/** @returns at least 1: what is too large then fails to load, and says so. */
+/** @returns at least 1: a model that is too large then fails to load, with an error that says so. */
 export function callsThatFit(machine: {
   readonly memoryBytes: number;
   readonly fileBytes: number;

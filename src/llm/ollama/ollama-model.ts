@@ -101,7 +101,7 @@ export class OllamaModel implements ModelServer {
     return models;
   }
 
-  /** A model of which Ollama does not tell, as its versions before 0.6.4, counts as one that can. */
+  /** Whether a model can answer; true where Ollama does not tell, as before its version 0.6.4. */
   async #canAnswer({ name, digest }: InstalledModel, signal: AbortSignal): Promise<boolean> {
     const key = `${name} ${digest}`;
     const known = this.#answering.get(key);
@@ -122,7 +122,7 @@ export class OllamaModel implements ModelServer {
     return new OllamaModel({ host, model, contextTokens, ...this.#watched });
   }
 
-  /** One token is the least that Ollama writes: 0 would be "without end". */
+  /** Requests one token, the fewest that Ollama generates: 0 would mean no limit. */
   async warm(prefix: ModelRequest): Promise<boolean> {
     const body = this.#body(prefix);
     const options = { ...body.options, num_predict: 1 };
@@ -136,7 +136,7 @@ export class OllamaModel implements ModelServer {
    * @throws {LanguageModelError}
    */
   async load(signal: AbortSignal): Promise<void> {
-    // With another window than the calls' own, the model would be loaded again for the first of them.
+    // With another context length than in calls, Ollama would load the model a second time for the first call.
     const options = { num_ctx: this.contextTokens };
     const request = { model: this.#model, prompt: '', keep_alive: -1, options } as const;
     await this.#client(signal).generate({ ...request, stream: false });

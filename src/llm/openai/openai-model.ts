@@ -36,7 +36,7 @@ export class OpenAiModel implements ModelServer {
     readonly baseUrl: string;
     readonly model: string;
     readonly apiKey?: string;
-    /** What the server was started with; 8192 unless given. */
+    /** Context that the server was started with, in tokens; 8192 unless given. */
     readonly contextTokens?: number;
     readonly clock?: Clock;
     readonly limits?: AnswerLimits;
@@ -55,7 +55,7 @@ export class OpenAiModel implements ModelServer {
     return watchedAnswer(options, request, (watch) => this.#answer(request, watch));
   }
 
-  /** Servers keep the prompt of the request before; the one token that comes of it is not read. */
+  /** Servers cache the prompt of the last request; the one token of the answer is not read. */
   async warm(prefix: ModelRequest): Promise<boolean> {
     const { stream_options: _, ...body } = chatBody(this.#model, prefix, 1);
     const response = await this.#ask({ ...body, stream: false }, prefix.signal);
@@ -147,7 +147,7 @@ export class OpenAiModel implements ModelServer {
 /** @see OpenAI API reference, "List models" */
 const modelList = z.object({ data: z.array(z.object({ id: z.string() })) });
 
-/** An event is one token and its wrapping; nothing longer is believed. */
+/** Characters of the longest event that is accepted; a real one has one token and its JSON. */
 const EVENT_LENGTH_MAX = 1_000_000;
 
 /**
@@ -221,7 +221,7 @@ export function readChunk(data: string): ChatChunk {
   };
 }
 
-/** No tool takes as much; a server that sends more goes on without end. */
+/** No tool takes longer arguments; a server that sends more does not stop. */
 const ARGUMENTS_LENGTH_MAX = 16_000;
 
 /** Joins tool calls that come in pieces: the name first, then the arguments a few characters at a time. */

@@ -20,7 +20,7 @@ export class ScriptedModel implements LanguageModel {
   readonly #wordMs: number;
   #calls = 0;
 
-  /** @param options.firstWordMs and `wordMs`: how long a real model would take; nothing unless given. */
+  /** @param options.firstWordMs and `wordMs`: simulated delays of a real model; 0 unless given. */
   constructor(options: {
     readonly book: RuleBook;
     readonly clock?: Clock;
@@ -97,7 +97,7 @@ const BAD = /\b(wrong|complain\w*|bad|terrible|angry|never|problem|lost|don't un
 
 const SCORES = { positive: 0.9, neutral: 0.5, negative: 0.1 } as const;
 
-/** Makes a value that follows the schema, as far as schemas are used here, and says what the words say. */
+/** Makes a value for the schema from the caller's words; supports the schema keywords that this server uses. */
 function analyse(book: RuleBook, request: ModelRequest): unknown {
   const words = request.messages
     .filter(({ role }) => role === 'user')
@@ -118,7 +118,7 @@ function findingsOf(book: RuleBook, words: string): Findings {
   };
 }
 
-/** Of a line "user: words" the words; of a line of the agent nothing. */
+/** The words of a line "user: words"; empty for a line of the agent. */
 function callersPart(line: string): string {
   const match = /^\s*(user|caller|agent|assistant)\s*:\s*(.*)$/i.exec(line);
   if (match === null) return line.trim();
@@ -126,7 +126,7 @@ function callersPart(line: string): string {
 }
 
 function valueFor(name: string, schema: Schema, findings: Findings): unknown {
-  // It knows nothing of what may be left out.
+  // The rules have no values for nullable fields.
   if (schema.anyOf?.some(({ type }) => type === 'null')) return null;
   const type = Array.isArray(schema.type) ? schema.type[0] : schema.type;
   if (schema.enum !== undefined) return choiceFor(name, schema.enum, findings);
@@ -169,7 +169,7 @@ function numberFor(name: string, schema: Schema, findings: Findings, isWhole: bo
   return isWhole ? Math.round(value) : value;
 }
 
-/** What the scripted model says to one request. */
+/** Answer of the scripted model to one request. */
 interface ScriptedAnswer {
   readonly text: string;
   readonly call?: {
@@ -179,7 +179,7 @@ interface ScriptedAnswer {
 }
 
 interface Scene {
-  /** What the caller said last; empty when a tool has spoken since. */
+  /** The caller's last words; empty when a tool has answered since. */
   readonly words: string;
   readonly agentsWords: string;
   readonly allAgentsWords: string;
@@ -239,7 +239,7 @@ function matchesWords(when: Rule['when'], words: string): boolean {
   return when.words?.every((word) => spoken.has(word.toLowerCase())) ?? true;
 }
 
-/** What every filling of the rule's text begins with; enough to see that it was said. */
+/** Beginning that all fillings of the rule's text share; enough to see that it was said. */
 function headOf({ say, id }: Rule): string {
   return say?.split('{')[0] || id;
 }

@@ -7,7 +7,7 @@ const SILENT_HIGHER_BAND = 0xc0;
 const LOWER_BAND = 0x3f;
 
 /**
- * Encodes one stream: a byte for each sample of 8 kHz, which is what two samples of 16 kHz have.
+ * Encodes one stream of 8 kHz, one byte per sample; at 16 kHz, G.722 has one byte for two samples.
  *
  * @see ITU-T G.722 (09/2012), mode 1
  */
@@ -24,11 +24,11 @@ export class G722Encoder {
   }
 }
 
-/** Decodes one stream to 8 kHz; what the far end sends above 4 kHz is left out. */
+/** Decodes one stream to 8 kHz; leaves out the sub-band above 4 kHz. */
 export class G722Decoder {
   readonly #band = new G722SubBand();
 
-  /** @returns as many samples as bytes, in memory of their own. */
+  /** @returns one sample per byte, in a new array. */
   decode(payload: Uint8Array): Int16Array {
     const pcm = new Int16Array(payload.length);
     for (let index = 0; index < pcm.length; index += 1) {
@@ -51,7 +51,7 @@ const LEVELS_OF_4_BITS = Int32Array.of(
   ...[20_456, 12_896, 8968, 6288, 4240, 2584, 1200, 0],
 );
 
-/** Levels of the inverse quantiser of 6 bits, which is what is heard. Table 16. */
+/** Output levels of the inverse quantiser of 6 bits. Table 16. */
 const LEVELS_OF_6_BITS = Int32Array.of(
   ...[-136, -136, -136, -136, -24_808, -21_904, -19_008, -16_704],
   ...[-14_984, -13_512, -12_280, -11_192, -10_232, -9360, -8576, -7856],
@@ -167,7 +167,7 @@ class G722SubBand {
     this.#sign1 = sign;
   }
 
-  /** Block UPZERO; the difference joins those before. */
+  /** Block UPZERO; shifts in the newest difference. */
   #moveZeros(difference: number): void {
     const [zeros, differences] = [this.#zeros, this.#differences];
     const step = difference === 0 ? 0 : 128;

@@ -1,9 +1,9 @@
-/** Opus for a line of 8 kHz, mono, by libopus in WebAssembly, which is loaded with the first call that has it. */
+/** Opus for a line of 8 kHz, mono, by libopus in WebAssembly; loaded by the first call that has it. */
 import type { OpusDecoderHandle, OpusEncoderHandle } from 'libopus-wasm';
 import type { OpusSettings } from '../../rtp/codecs.ts';
 import { FRAME_SAMPLES, LINE_RATE_HZ } from '../audio-stream.ts';
 
-/** Of 10. More is not heard at 8 kHz, and costs twice the processor's time at 10. */
+/** Encoder complexity, of 10. More is not heard at 8 kHz, and costs twice the processor's time at 10. */
 const COMPLEXITY = 5;
 
 /** Loss that in-band FEC is spent on: a line without any needs none, and a worse one is heard anyway. */
@@ -43,7 +43,7 @@ class OpusHandle<Handle extends { free(): void }> {
 
 /** Settings of the encoder. */
 export interface OpusEncoderOptions extends OpusSettings {
-  /** Whether all packets have one length: those of other lengths tell words under encryption. RFC 6562. */
+  /** Whether all packets have one length: varying lengths reveal words even under encryption. RFC 6562. */
   readonly isConstant: boolean;
   readonly onFault: OnFault;
 }
@@ -122,7 +122,7 @@ function repetition(decoder: OpusDecoderHandle, next: Uint8Array, samples: numbe
   try {
     return decoder.decode(next, { decodeFec: true, frameSize: samples });
   } catch {
-    // The packet is broken, and repeats nothing.
+    // The packet is malformed; its FEC cannot be used.
     return decoder.decodePacketLoss(samples);
   }
 }

@@ -39,7 +39,7 @@ export class BeepDetector {
   #misses = 0;
   #isBeeping = false;
 
-  /** Takes 8 kHz sound of any length. @returns what happened in it, in order. */
+  /** Takes 8 kHz sound of any length. @returns the edges of beeps in it, in order. */
   hear(pcm: Int16Array): readonly BeepEdge[] {
     const edges: BeepEdge[] = [];
     for (const sample of pcm) {

@@ -1,4 +1,4 @@
-/** Echo gate: finds the frames in which a line gives back the agent's own voice, by correlation with what was played; pure */
+/** Echo gate: finds frames that hold an echo of the agent's own voice, by correlation with the played sound; pure */
 import { FRAME_SAMPLES } from '../audio-stream.ts';
 import { meanPower } from './level-meter.ts';
 import { SlidingWindow } from './sliding-window.ts';
@@ -21,14 +21,14 @@ const KNOWN_MIN = 0.5;
 /** While the caller speaks, a frame is an echo only if there is hardly anything else in it. */
 const KNOWN_MIN_IN_SPEECH = 0.9;
 
-/** After three frames in a row that are certainly the caller's, they speak for 300 ms more: quiet consonants are words too. */
+/** Speech begins with three frames in a row that are certainly the caller's, and lasts 300 ms more: quiet consonants are words too. */
 const SPEECH_FRAMES_MIN = 3;
 const SPEECH_FRAMES = 15;
 
 /** Distance from a known delay in which it is searched again: the clocks of both ends drift apart. */
 const DRIFT_SAMPLES = 3;
 
-/** An echo has at most half the power of what was played. */
+/** An echo has at most half the power of the played sound. */
 const POWER_GAIN_MAX = 0.5;
 
 /** A room smears an echo: for moments it is this much stronger in power than its mean. */
@@ -37,19 +37,19 @@ const SMEAR = 3;
 /** Share of the newest frame in the running mean of the echo's power. */
 const GAIN_LEARNT = 0.1;
 
-/** Frames with the echo, less those with other sound, from which on it counts as the line's own; and where counting stops. */
+/** Frames with the echo, less frames with other sound, from which on the echo is confirmed; and the limit of this count. */
 const TRUST_NEEDED = 6;
 const TRUST_MAX = 50;
 
-/** Quieter frames are let through: nothing takes them for a voice. -56 dBFS. */
+/** Quieter frames pass: no detector takes them for a voice. -56 dBFS. */
 const QUIET_POWER = 50 ** 2;
 
-/** Searches in a row that may find nothing; after that one a second is enough. */
+/** Failed searches in a row after which one search a second is enough. */
 const FRUITLESS_MAX = 25;
 const SEARCH_EVERY_FRAMES = 3;
 const SEARCH_PAUSE_FRAMES = 50;
 
-/** A place in what was played, by how long ago that was, and its normalised correlation with what is heard: 0 to 1. */
+/** A delay in the played sound, in samples, and its normalised correlation with the received sound: 0 to 1. */
 interface Match {
   readonly delay: number;
   readonly correlation: number;
@@ -70,7 +70,7 @@ export class EchoGate {
   /** `#lead` less the delay of the known echo; undefined where none is known. */
   #distance: number | undefined;
   #trust = 0;
-  /** Mean power of the echo over that of what was played. */
+  /** Mean power of the echo over that of the played sound. */
   #powerGain = 0;
   #fruitless = 0;
   #searchInFrames = 0;
@@ -81,7 +81,7 @@ export class EchoGate {
   /** Frames in a row that are certainly the caller's. */
   #ownFrames = 0;
 
-  /** Whether what is received now may hold an echo: the line has had one, and what was played is not long ago. */
+  /** Whether received sound may hold an echo now: the line has had one, and sound was played recently. */
   get mayEcho(): boolean {
     return this.#hasEchoed && !this.#isForgotten;
   }
@@ -168,7 +168,7 @@ export class EchoGate {
     this.#powerGain += share * (gain - this.#powerGain);
   }
 
-  /** The strongest echo of what was played around that time. */
+  /** Power of the strongest echo of the sound that was played around that time. */
   #powerExpected(delay: number): number {
     const end = PLAYED_SAMPLES - delay;
     const powers = [1, 2, 3].map((frames) => {
@@ -179,8 +179,8 @@ export class EchoGate {
   }
 
   /**
-   * The delay within the bounds at which what was heard is most like what was played. Sums move along with the window of
-   * what was played, exactly: samples are whole numbers.
+   * The delay within the bounds at which received and played sound match best. The sums are updated as the window of the
+   * played sound moves, without error: samples are whole numbers.
    */
   #bestMatch(from: number, to: number, step: number): Match {
     const played = this.#played.samples;
@@ -194,7 +194,7 @@ export class EchoGate {
     let { sum, squares } = sumsOf(played, first, step);
     for (; delay <= last; delay += step) {
       const power = squares - sum ** 2 / count;
-      // An echo is clearly quieter than what was played; most delays end here while the caller speaks up.
+      // An echo is clearly quieter than the played sound; most delays end here while the caller speaks up.
       if (heardPower > 0 && heardPower <= POWER_GAIN_MAX * power) {
         const product = this.#productAt(first, step) - (sum * heard.sum) / count;
         // Of either sign, as some lines turn the wave over.
@@ -210,7 +210,7 @@ export class EchoGate {
     return best;
   }
 
-  /** Sum of products of what was heard with what was played from a sample on. */
+  /** Sum of products of the received sound with the played sound from sample `first` on. */
   #productAt(first: number, step: number): number {
     const played = this.#played.samples;
     const { samples: heard, start } = this.#heard;

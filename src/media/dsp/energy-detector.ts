@@ -40,7 +40,7 @@ export class EnergyDetector {
   #block = 0;
   #blockSumDbfs = 0;
   #blockFrames = 0;
-  /** Before the first block only loud frames are speech. */
+  /** Noise floor; before the first block only loud frames are speech. */
   #floorDbfs = VOICE_DBFS_MAX;
   #voicedRun = 0;
   #quietRun = 0;

@@ -6,7 +6,7 @@ export type G711Law = 'PCMU' | 'PCMA';
 /** The byte that stands for silence. */
 export const SILENCE_BYTE: Readonly<Record<G711Law, number>> = { PCMU: 0xff, PCMA: 0xd5 };
 
-/** What tells the signs apart. */
+/** Bit that holds the sign. */
 const SIGN_BIT = 0x80;
 
 const MU_BIAS = 0x84;
@@ -21,8 +21,8 @@ const DECODE: Readonly<Record<G711Law, Int16Array>> = {
 const STEPS = 8192;
 
 /**
- * Index: a sample in steps of 4, the lowest first. One of 16 kB stays in the processor's nearest memory where one of
- * 64 kB for all samples does not, and one for both signs asks nothing that a processor could guess wrongly.
+ * Index: a sample in steps of 4, the lowest first. A table of 16 kB stays in the L1 cache, where one of 64 kB for
+ * all samples does not; one table for both signs needs no branch that could be mispredicted.
  */
 const ENCODE: Readonly<Record<G711Law, Uint8Array>> = {
   PCMU: Uint8Array.from({ length: 2 * STEPS }, (_, index) =>

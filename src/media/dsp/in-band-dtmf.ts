@@ -77,7 +77,7 @@ const PEAK_MIN = 10 ** 0.6;
 /** Least share of the two tones in all energy: a voice has other parts. White noise 5 dB below leaves 76 %. */
 const SHARE_MIN = 0.55;
 
-/** Largest share of a second harmonic in all energy: those of a voice are strong. */
+/** Largest share of a second harmonic in all energy: harmonics of a voice are strong. */
 const HARMONIC_MAX = 0.15;
 
 /** Tones may be off by 1.5 %: by 25 Hz. */
@@ -98,7 +98,7 @@ export class DtmfDetector {
   #gapSamples = 0;
   #isTone = false;
 
-  /** Whether the newest sound held a key's tones, for those who must not hear them. */
+  /** Whether the newest sound held a key's tones: they are kept from recognition and from joined sessions. */
   get isTone(): boolean {
     return this.#isTone;
   }
@@ -222,7 +222,7 @@ type FilterGroup = readonly [number, number, number, number];
 const ROW_FILTERS = groupOf(ROWS_HZ);
 const COLUMN_FILTERS = groupOf(COLUMNS_HZ);
 
-/** Of each key's tones; the lower one's is left out where the filter would hear the upper tone. */
+/** Filters for harmonics of each key's tones; the lower tone's is left out where the filter would hear the upper tone. */
 const HARMONIC_FILTERS = [...KEYS].map((_, key) => {
   const row = ROWS_HZ[Math.floor(key / COLUMNS_HZ.length)] ?? 0;
   const column = COLUMNS_HZ[key % COLUMNS_HZ.length] ?? 0;
@@ -285,7 +285,7 @@ function energyAt(window: Float64Array, coefficient: number): number {
   return meanSquare(last, lastButOne, coefficient);
 }
 
-/** Of a Goertzel filter's last two states. */
+/** Mean square of a tone, from the last two states of its Goertzel filter. */
 function meanSquare(last: number, lastButOne: number, coefficient: number): number {
   const power = last * last + lastButOne * lastButOne - coefficient * last * lastButOne;
   return (2 * power) / WINDOW_SAMPLES ** 2;

@@ -29,7 +29,7 @@ const FADE_ENDS_SAMPLES = 60 * SAMPLES_PER_MS;
 const JOIN_SAMPLES_EACH = 4 * SAMPLES_PER_MS;
 const JOIN_SAMPLES_MAX = 10 * SAMPLES_PER_MS;
 
-/** A correlation over less energy than this is that of noise: amplitudes of about 5. */
+/** Below this energy a correlation shows only noise: amplitudes of about 5. */
 const ENERGY_MIN = COMPARED_SAMPLES * 25;
 
 /**
@@ -71,7 +71,7 @@ export class LossConcealment {
     return pcm;
   }
 
-  /** Forgets the sound so far: what follows is silence that the far end meant. */
+  /** Forgets the sound so far; call it before silence that is no loss. */
   forget(): void {
     if (!this.#hasHistory) return;
     this.#hasHistory = false;
@@ -100,7 +100,7 @@ export class LossConcealment {
     return gainAt(at) * (isJoined ? sample : weight * sample + (1 - weight) * before);
   }
 
-  /** What a stage is joined to: the stage before it, or good sound backwards. */
+  /** Sample that a stage is joined to: of the stage before it, or of good sound backwards. */
   #sampleBefore(stage: number, at: number): number {
     return stage > 0
       ? this.#read(stage - 1, at)
@@ -160,7 +160,7 @@ function loopOf(
   return loop;
 }
 
-/** Pitch period at the end of a history, in samples: the shift at which the newest 20 ms are most like what came before. */
+/** Pitch period at the end of a history, in samples: the shift at which the newest 20 ms best match the sound before. */
 function pitchOf(history: Float32Array): number {
   const rough = bestShift(history, {
     ...{ from: PITCH_SAMPLES_MIN, to: PITCH_SAMPLES_MAX },

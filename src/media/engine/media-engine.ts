@@ -101,8 +101,8 @@ export class MediaEngine {
   /**
    * Opens a session.
    *
-   * @param options.signallingAddress the IP address that SIP came from: RTP from there may prove itself.
-   * @param options.carrier a `BlockList` of other addresses from which it may.
+   * @param options.signallingAddress source IP of SIP messages: its RTP may prove to be the far end.
+   * @param options.carrier a `BlockList` of other hosts whose RTP may do so.
    * @param options.near a session on whose thread this one opens, so that the two can be joined.
    * @param options.isHeld whether it sends nothing until `confirm`; default false.
    * @throws {PortsExhaustedError} when no port is free.

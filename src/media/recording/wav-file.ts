@@ -50,7 +50,7 @@ export function endlessWavHeader(shape: WavShape): Buffer {
   return header;
 }
 
-/** Reads the shape out of a header as `wavHeader` writes it; undefined when it is something else. */
+/** Reads the shape out of a header as `wavHeader` writes it; undefined for any other header. */
 export function readWavHeader(
   header: Buffer,
 ): (WavShape & { readonly dataBytes: number }) | undefined {
@@ -64,17 +64,17 @@ export function readWavHeader(
   return { channels, rateHz, dataBytes: header.readUInt32LE(40) };
 }
 
-/** What was found and done. */
+/** Result of a repair. */
 interface WavRepair {
-  /** `empty` files have no sound, and `not-wav` files are something else; both are left as they are. */
+  /** `empty` files have no sound, `not-wav` files have another format; both are left unchanged. */
   readonly outcome: 'whole' | 'repaired' | 'empty' | 'not-wav';
   /** How long the file plays now. */
   readonly soundMs: number;
 }
 
 /**
- * Sets the sizes in the header to what the file really holds, and cuts off a last frame that is not whole.
- * Call it for each recording of a call that a process before this one left unfinished.
+ * Sets the sizes in the header to the real size of the file, and cuts off an incomplete last frame.
+ * Call it for each recording that an earlier process left unfinished.
  *
  * @throws {Error} of the file system, when the file is not there or may not be written.
  */
@@ -102,7 +102,7 @@ export async function repairWav(path: string): Promise<WavRepair> {
   }
 }
 
-/** Both sides of a recording, `points` long or as long as the recording has frames. */
+/** Peaks of both sides of a recording: `points` of them, or as many as the recording has frames. */
 interface StereoPeaks {
   readonly durationMs: number;
   /** From 0 to 1, with two decimals. */
@@ -118,10 +118,10 @@ const FRAME_BYTES = 4;
 const FULL_SCALE = 32_768;
 
 /**
- * Reads a 16-bit stereo WAV from its beginning to what its header says, or to its end where that comes first.
+ * Reads a 16-bit stereo WAV up to the length in its header, or to the end of the file if that comes first.
  *
- * @param signal ends the reading; what is missing then counts as silence.
- * @returns undefined when it is no such file.
+ * @param signal ends the reading; the rest then counts as silence.
+ * @returns undefined for any other file.
  * @throws {Error} of the file system.
  */
 export async function readWavPeaks(
@@ -160,7 +160,7 @@ async function* piecesOf(
     const at = WAV_HEADER_BYTES + done * FRAME_BYTES;
     const { bytesRead } = await file.read(memory, 0, wanted, at);
     const read = Math.floor(bytesRead / FRAME_BYTES);
-    // Cut off under our hands: the rest counts as silence.
+    // The file was truncated meanwhile: the rest counts as silence.
     if (read === 0) return;
     const bytes = memory.subarray(0, read * FRAME_BYTES);
     if (endianness() === 'BE') bytes.swap16();

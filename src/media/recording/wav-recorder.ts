@@ -97,7 +97,7 @@ export class WavRecorder {
 
   /** Truncates the file to its last complete write, or removes it: a full disk takes a part of a write. */
   async #settleFile(): Promise<void> {
-    // The first failure is reported; a further one adds nothing.
+    // Only the first failure is reported.
     if (this.#writtenBytes > 0) {
       await this.#file?.truncate(WAV_HEADER_BYTES + this.#writtenBytes).catch(() => undefined);
     } else if (this.#file !== undefined) {
@@ -145,7 +145,7 @@ const QUIET_PEAK = 200;
 
 const CHANNEL: Readonly<Record<TrackSide, number>> = { caller: 0, agent: 1 };
 
-/** Both sides for two seconds: more than waits between two writes. */
+/** Two seconds of both sides: more than waits between two writes. */
 const WINDOW_SAMPLES = 4 * LINE_RATE_HZ;
 
 const NO_WINDOW = new Int16Array(0);

@@ -58,7 +58,7 @@ class FrameSplitter {
     return this.#rest.length === 0;
   }
 
-  /** Takes samples, and keeps those that are left over. @returns the completed frames. */
+  /** Splits samples into frames; keeps the rest for the next call. @returns the completed frames. */
   split(pcm: Int16Array): readonly Int16Array[] {
     const all = new Int16Array(this.#rest.length + pcm.length);
     all.set(this.#rest);

@@ -12,7 +12,7 @@ const PACKET_SAMPLES_MAX = 60 * SAMPLES_PER_MS;
 /** Most delay of a far end's sound; the oldest is dropped beyond it. */
 const LATE_MS_MAX = 60;
 
-/** Most delay of the agent's sound, which is taken with the packets of its own session. */
+/** Most delay of the sound for the agent, which is mixed as packets of the agent's caller arrive. */
 const AGENT_LATE_MS_MAX = 160;
 
 /** More than head start, packet and greatest delay together. */
@@ -53,7 +53,7 @@ export class SoundQueue {
    * Moves due samples into a listener's sound, clipped at full scale. Nothing is due before the head start has arrived, at the
    * beginning and after each gap.
    *
-   * @returns whether there was anything.
+   * @returns whether any sound was due.
    */
   mixInto(pcm: Int16Array): boolean {
     if (!this.#isFlowing && this.#length < this.#headStart) return false;
@@ -97,7 +97,7 @@ export class Mixer {
     this.#other = other ?? new Mixer(this);
   }
 
-  /** Both sides of a mix. */
+  /** Creates both sides of a mix. */
   static pair(): readonly [Mixer, Mixer] {
     const one = new Mixer();
     return [one, one.#other];

@@ -1,4 +1,4 @@
-/** Packetizer: makes packets of the length that the far end asks for (a=ptime) of 20 ms frames, and splices those of another stream into ours. */
+/** Packetizer: makes packets of the far end's length (a=ptime) from 20 ms frames, and splices packets of another stream into ours. */
 import { CODECS } from '../../rtp/codecs.ts';
 import { type RtpPacket, sequenceDistance } from '../../rtp/packet.ts';
 import { FRAME_MS, FRAME_SAMPLES, LINE_RATE_HZ } from '../audio-stream.ts';
@@ -15,7 +15,7 @@ const SAMPLES_PER_MS = LINE_RATE_HZ / 1000;
 /** A packet of a reply before it has an RTP header. */
 export interface CutPacket {
   readonly payload: Uint8Array;
-  /** Of its first sample. */
+  /** RTP timestamp of its first sample. */
   readonly timestamp: number;
   /** Whether a talkspurt begins in it. */
   readonly hasMarker: boolean;
@@ -28,9 +28,9 @@ interface PacketizerOptions<Frame extends Samples> {
   readonly packetSamples: number;
   /** Memory for a packet that is not full, and the frame that fills it. */
   readonly waiting: Frame;
-  /** Of the codec's RTP clock. */
+  /** Ticks of the codec's RTP clock per sample. */
   readonly ticksPerSample: number;
-  /** The payload of these samples, in memory of its own. */
+  /** Encodes samples into a payload in new memory. */
   readonly encode: (samples: Frame) => Uint8Array;
 }
 
@@ -38,7 +38,7 @@ interface PacketizerOptions<Frame extends Samples> {
 export class Packetizer<Frame extends Samples> {
   readonly #options: PacketizerOptions<Frame>;
   #length = 0;
-  /** Of the first waiting sample. */
+  /** RTP timestamp of the first waiting sample. */
   #timestamp = 0;
   #hasMarker = false;
 
@@ -58,7 +58,7 @@ export class Packetizer<Frame extends Samples> {
     return packets;
   }
 
-  /** @returns what waits, whole frames, as a shorter packet; undefined without any. */
+  /** @returns the waiting whole frames as a shorter packet; undefined without any. */
   flush(): CutPacket | undefined {
     return this.#length === 0 ? undefined : this.#cut(this.#length);
   }

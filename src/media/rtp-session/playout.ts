@@ -9,7 +9,7 @@ const SAMPLES_MAX = (PLAYOUT_MS_MAX * LINE_RATE_HZ) / 1000;
 /** Whole frames: 200 ms. */
 const BLOCK_SAMPLES = 10 * FRAME_SAMPLES;
 
-/** Free blocks that are kept: 16 MB, about what 500 calls have waiting. The rest is left to garbage collection. */
+/** Free blocks that are kept: 16 MB, about as much as 500 calls buffer. The rest is left to garbage collection. */
 const FREE_BLOCKS_MAX = 5_000;
 
 /** `BLOCK_SAMPLES` samples. */

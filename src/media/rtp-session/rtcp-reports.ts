@@ -101,7 +101,7 @@ function reportTarget(
   { address, port }: Source,
   agreed: Pick<AgreedMedia, 'port' | 'rtcpPort'>,
 ): Source | undefined {
-  // Behind NAT the announced port means nothing; the one above the proven port is the best guess.
+  // Behind NAT the announced RTCP port is of no use; the port above the proven one is the best guess.
   const reportPort = port === agreed.port ? agreed.rtcpPort : port + 1;
   return reportPort > 65_535 ? undefined : { address, port: reportPort };
 }

@@ -61,12 +61,12 @@ export class RtpReceiver {
   readonly stalls = new StallWatch();
   readonly #session: ListeningSession;
   readonly #order = new ReorderBuffer();
-  /** Of G.711 and G.722; Opus has its own. */
+  /** Concealment of G.711 and G.722; Opus has its own. */
   readonly #concealment = new LossConcealment();
   /** Undefined for other codecs. */
   #g722: G722Decoder | undefined;
   #opus: OpusDecoder | undefined;
-  /** Of the RTP clock, in a sample of the line. */
+  /** Ticks of the RTP clock per sample of the line. */
   #ticksPerSample = 1;
   /** Created by the first key. */
   #digits: DtmfReceiver | undefined;
@@ -232,7 +232,7 @@ export class RtpReceiver {
     return pcm;
   }
 
-  /** Decodes by a codec with a memory, which hears what the caller does not. */
+  /** Decodes by a codec with state, which needs every packet; while a key is pressed, the result is silence. */
   #decodeInTurn(codec: 'G722' | 'opus', payload: Uint8Array): Int16Array {
     const decoder = codec === 'opus' ? this.#opus : this.#g722;
     const pcm = decoder?.decode(payload) ?? new Int16Array(FRAME_SAMPLES);
@@ -259,7 +259,7 @@ export class RtpReceiver {
       : this.#concealment.conceal(samples);
   }
 
-  /** Inserts silence: a caller who sends none is not told from a loss so long that concealed sound would have faded out. */
+  /** Inserts silence by the clock: silence suppression looks the same as a loss that is too long to conceal. */
   #fillByClock(nowMs: number): void {
     const isExpecting = this.#isListening && !this.#isSilentByClock;
     const patienceMs = isExpecting ? this.#packetMs + OVERDUE_MS : CLOCK_LAG_MS;
@@ -305,8 +305,8 @@ class StallWatch {
   }
 
   /**
-   * Notes a tick. @returns whether the thread stalled before it, so that packets may be unread and nothing is known to be missing. Missed
-   * ticks follow at one instant; the sockets are read before the next.
+   * Notes a tick. @returns whether the thread stalled before it: packets may then be unread, and none counts as missing yet. Missed
+   * ticks run at one instant; the sockets are read before the next.
    */
   tick(nowMs: number): boolean {
     if (this.#isLate(nowMs)) this.#stalledAtMs = nowMs;

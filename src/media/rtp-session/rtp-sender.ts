@@ -72,7 +72,7 @@ export class RtpSender {
   #payloadType = 0;
   #digitPayloadType: number | undefined;
   #digitClockHz: number | undefined;
-  /** Of the RTP clock, in a sample of the line. */
+  /** Ticks of the RTP clock per sample of the line. */
   #ticksPerSample = 1;
   /** Undefined for other codecs; G.711 has no state. */
   #g722: G722Encoder | undefined;
@@ -93,7 +93,7 @@ export class RtpSender {
   #relayed: SoundQueue | undefined;
   /** Undefined for packets of 20 ms, and for Opus. */
   #packets: Packetizer<Uint8Array> | undefined;
-  /** What the encoder was made for. */
+  /** Key of the settings that the encoder was made for. */
   #encoding = '';
   #toneAtMs = Number.NEGATIVE_INFINITY;
 
@@ -141,7 +141,7 @@ export class RtpSender {
   setRemote(agreed: AgreedMedia): void {
     this.#flush();
     const { codec, ptimeMs = FRAME_MS, opus, srtp } = agreed;
-    // An encoder that nothing has changed for keeps its memory of the sound.
+    // With unchanged settings the encoder keeps its state.
     const encoding = JSON.stringify([codec, ptimeMs, opus, srtp !== undefined]);
     if (encoding !== this.#encoding) this.#setCodec(agreed, ptimeMs);
     this.#encoding = encoding;
@@ -188,7 +188,7 @@ export class RtpSender {
     this.#background.set(pcm);
   }
 
-  /** Mixes another session's sound into what is sent; undefined ends it. */
+  /** Mixes another session's sound into the sent sound; undefined ends it. */
   setMixer(mixer: Mixer | undefined): void {
     this.#mixer = mixer;
   }
@@ -308,7 +308,7 @@ export class RtpSender {
     this.#timestamp = (this.#timestamp + FRAME_SAMPLES * this.#ticksPerSample) | 0;
   }
 
-  /** Sends what waits for a packet to be full, since something else follows. */
+  /** Sends an incomplete packet, because other sound follows. */
   #flush(): void {
     const rest = (this.#opusPackets ?? this.#packets)?.flush();
     if (rest !== undefined && this.#maySend) this.#sendCut(rest);

@@ -25,7 +25,7 @@ const packet = new PacketInHand();
 /** How long after our own tones a line may give them back: they are not the caller's. */
 const TONE_ECHO_MS = 400;
 
-/** What one RTP session is made of. */
+/** Dependencies of one RTP session. */
 export interface RtpSessionOptions {
   /** Receives the caller's audio, for the hearing thread. */
   readonly heard: ReceiveRing;
@@ -150,7 +150,7 @@ export class RtpSession implements DatagramListener, ListeningSession, SendingSe
     else this.#takeReport(report, source, nowMs);
   }
 
-  /** Opens a packet of SRTP or SRTCP; those of sources that are not accepted now are not worth an authentication. */
+  /** Unprotects a packet of SRTP or SRTCP; packets of sources that are not accepted now are dropped before authentication. */
   #open(datagram: Uint8Array, source: Source, nowMs: number): Uint8Array | undefined {
     const mayHear = isRtcp(datagram)
       ? this.#isFarEndHost(source)

@@ -1,4 +1,4 @@
-/** SRTP of a session: stands between the session and the network, and protects what passes. */
+/** SRTP of a session: protects sent packets, and unprotects received ones. */
 import { BoundedMap } from '../../lib/bounded-map.ts';
 import { isRtcp } from '../../rtp/packet.ts';
 import type { Source } from '../../rtp/source-lock.ts';
@@ -16,9 +16,9 @@ const RECEIVERS_MAX = 16;
  */
 export class SecureRtp implements RtpNetwork {
   readonly #network: RtpNetwork;
-  /** By key. Never evicted: we have one key for each suite and far end, and far ends are few. */
+  /** Senders by key. Never evicted: we have one key for each suite and far end, and far ends are few. */
   readonly #senders = new Map<string, SrtpSender>();
-  /** By key, the least recently agreed first. */
+  /** Receivers by key, the least recently agreed first. */
   readonly #receivers = new BoundedMap<string, SrtpReceiver>(RECEIVERS_MAX);
   readonly #indices = new StreamIndices();
   #sender: SrtpSender;

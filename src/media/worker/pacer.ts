@@ -22,7 +22,7 @@ const EARLY_MS = 0.1;
 
 /**
  * 20 slots, one step each millisecond. A session has one slot and is called at that slot's step. The deadline of step n is
- * start + n ms, however late the steps before it were, so that nothing drifts; a late step is made up for at once. The
+ * start + n ms, however late the steps before it were, so that the steps do not drift; a late step runs at once. The
  * thread sleeps while no session is due.
  */
 export class Pacer {

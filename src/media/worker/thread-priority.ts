@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** Above ordinary threads, far below the kernel's own. */
+/** Real-time priority of media threads: above ordinary threads, far below the kernel's own. */
 const FIFO_PRIORITY = '10';
 
 /** Real-time priority of threads that media threads come before. */
@@ -14,11 +14,11 @@ export const FIFO_PRIORITY_LOW = '5';
 const NICENESS = -15;
 
 /**
- * Tries real-time scheduling, then a better niceness. On Linux a thread has a number of its own that the tools for
- * processes take as well.
+ * Tries real-time scheduling, then a better niceness. On Linux a thread has an id of its own, which tools for
+ * processes accept too.
  *
  * @param priority of real-time scheduling, up to the limit `rtprio` of the system.
- * @returns what it runs with now, in plain English.
+ * @returns the priority that the thread has now, in plain English.
  */
 export async function raiseThreadPriority(priority = FIFO_PRIORITY): Promise<string> {
   const thread = threadNumber();

@@ -75,7 +75,7 @@ export class CommandDownloads implements ModelDownloads {
     await this.#run?.ended;
   }
 
-  /** Ends a download under way; it goes on from there when it is started again. Safe to call twice. */
+  /** Ends a download under way; a later start resumes it. Safe to call twice. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     await this.cancel();
@@ -138,7 +138,7 @@ const STOPPING = new ServiceError(
   'Cannot start the download: the server stops',
 );
 
-/** @throws {ServiceError} in the place of the model store's own error. */
+/** @throws {ServiceError} instead of the model store's own error. */
 async function asked<Answer>(work: () => Promise<Answer>): Promise<Answer> {
   try {
     return await work();

@@ -1,4 +1,4 @@
-/** The models of the list as they lie on this machine, and what a profile would bring. */
+/** The manifest's models and their state on this machine, and the models of each profile. */
 import { mkdir } from 'node:fs/promises';
 import { EnvHttpProxyAgent } from 'undici';
 import {
@@ -22,7 +22,7 @@ import { bytesMissing, planFiles, quickStateOf } from '../model-files.ts';
 import { ModelLock } from '../model-lock.ts';
 import { refuseWithoutRoom } from '../models-error.ts';
 
-/** The list, and what of it is on this machine. */
+/** The manifest, and the state of its models on this machine. */
 export interface ModelShelf {
   readonly settings: ModelSettings;
   readonly manifest: Manifest;
@@ -56,7 +56,7 @@ async function askOllama(host: string): Promise<readonly string[] | undefined> {
   }
 }
 
-/** The manifest with what is installed. */
+/** The manifest, with the state of its models on this machine. */
 export async function catalogueOf(
   shelf: ModelShelf,
 ): Promise<Pick<ModelCatalogue, 'profiles' | 'models'>> {
@@ -78,7 +78,7 @@ export async function catalogueOf(
   return { models, profiles };
 }
 
-/** What a download of these would bring, as the command chooses it. @throws {ModelsError} `usage` for an unknown model. */
+/** Models that a download would bring, as the command chooses them. @throws {ModelsError} `usage` for an unknown model. */
 export function wantedModels(
   wanted: WantedModels,
   { manifest, settings, ofOllama }: ModelShelf,

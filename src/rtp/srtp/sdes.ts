@@ -42,7 +42,7 @@ const LINES_MAX = 16;
 const KEY_PARAMETERS = /^inline:([A-Za-z0-9+/]+={0,2})(?:\|(?:2\^)?\d+)?$/;
 
 /**
- * Session parameters that change nothing for us: window size hint, a key derivation rate of 0, and extensions that their dash
+ * Session parameters without effect here: window size hint, a key derivation rate of 0, and extensions that their dash
  * makes optional. RFC 4568, 6.3.
  */
 const HARMLESS_PARAMETER = /^(?:WSH=\d+|KDR=0|-[\x21-\x2c\x2e-\x7e][\x21-\x7e]*)$/;

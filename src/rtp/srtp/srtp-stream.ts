@@ -17,7 +17,7 @@ const STREAMS_MAX = 256;
 /** Far-end streams whose highest index is kept. */
 const INDICES_MAX = 1024;
 
-/** Protects what we send. One SSRC per instance. */
+/** Protects sent packets. One SSRC per instance. */
 export class SrtpSender {
   readonly #transform: Transform;
   /** An index is never used for two packets, or both could be read. */
@@ -83,10 +83,10 @@ interface ReceivedStream {
   isResumed: boolean;
 }
 
-/** Unprotects what the far end sends. Nothing is remembered of a packet that fails authentication. */
+/** Unprotects received packets. A packet that fails authentication leaves no state. */
 export class SrtpReceiver {
   readonly #transform: Transform;
-  /** By SSRC, the least recently heard first. */
+  /** Streams by SSRC, the least recently heard first. */
   readonly #streams = new BoundedMap<number, ReceivedStream>(STREAMS_MAX);
   readonly #indices: StreamIndices;
 
@@ -146,7 +146,7 @@ export class SrtpReceiver {
     return opened.packet;
   }
 
-  /** For authenticated packets alone. */
+  /** State of an SSRC's stream, made on first use; for authenticated packets alone. */
   #streamOf(ssrc: number): ReceivedStream {
     const stream = this.#streams.get(ssrc) ?? {
       ...{ rtp: new ReplayWindow(), rtcp: new ReplayWindow() },

@@ -16,11 +16,11 @@ export type CryptoSuite =
 
 interface SuiteFacts {
   readonly isAead: boolean;
-  /** Of the master key and of the session keys. */
+  /** Salt of the master key and of the session keys. */
   readonly saltBytes: number;
-  /** Of an SRTP packet. */
+  /** Authentication tag of an SRTP packet. */
   readonly rtpTagBytes: number;
-  /** Of an SRTCP packet: never shortened. RFC 3711, 4.2.1. */
+  /** Authentication tag of an SRTCP packet: never shortened. RFC 3711, 4.2.1. */
   readonly rtcpTagBytes: number;
 }
 

@@ -1,4 +1,4 @@
-/** State of a dialog: that of RFC 3261, section 12, and what both directions share: flow, pending offer, end. */
+/** State of a dialog: the state of RFC 3261, section 12, and the flow, pending offer and end that both directions share. */
 import { EventEmitter } from 'node:events';
 import type { DigestClient } from '../digest.ts';
 import { type MessageIds, SipMessage } from '../message/message.ts';
@@ -37,7 +37,7 @@ export interface DialogOptions {
   readonly flow: Flow;
   /** Answers challenges to the dialog's requests. */
   readonly digest?: DigestClient | undefined;
-  /** Called when nothing of it is left to be answered. */
+  /** Called when no message of the dialog waits for an answer any more. */
   readonly onOver: () => void;
 }
 
@@ -108,7 +108,7 @@ export class DialogCore extends EventEmitter<DialogEvents> {
     return localSequence;
   }
 
-  /** Makes a request with the next sequence number; an ACK has that of its INVITE. */
+  /** Makes a request with the next sequence number; an ACK repeats its INVITE's. */
   newRequest(method: string, sequence = this.nextSequence()): SipMessage {
     const request = requestInDialog(this.data, method, sequence);
     if (MAKES_SESSION.has(method)) addCapabilities(request);

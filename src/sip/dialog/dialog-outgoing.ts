@@ -98,7 +98,7 @@ export class DialogOutgoing extends DialogCore {
    * Acknowledges the newest 2xx to our INVITE; needed with `acknowledge: 'manual'` only.
    *
    * @returns the ACK as sent.
-   * @throws {SipError} 481 when no 2xx waits for its ACK; 503 when nothing leads to the peer.
+   * @throws {SipError} 481 when no 2xx waits for its ACK; 503 when the peer is unreachable.
    */
   async ack(parts: MessageParts = {}): Promise<SipMessage> {
     const acceptance = this.#acceptance;
@@ -132,7 +132,7 @@ export class DialogOutgoing extends DialogCore {
     });
   }
 
-  /** Answers the repeat of a 2xx; nothing as long as the application has not sent the first ACK. */
+  /** Answers a repeated 2xx with its ACK; does nothing before the application has sent the first one. */
   repeatAck(response: SipMessage): void {
     if (this.#sentAck?.sequence !== response.cseq.seq) return;
     const { stats } = this.context;
@@ -141,7 +141,7 @@ export class DialogOutgoing extends DialogCore {
     sendCounted(stats, flow, bytes, true);
   }
 
-  /** Sends the ACK of the newest 2xx; a peer that nothing leads to any more is given up. */
+  /** Sends the ACK of the newest 2xx; ends the dialog when the peer is unreachable. */
   async acknowledge(): Promise<void> {
     try {
       await this.ack();
@@ -207,7 +207,7 @@ export class DialogOutgoing extends DialogCore {
   async #send(request: SipMessage, parts: OutgoingReinvite): Promise<Reply> {
     const reply = await this.context.sender.send(request, this.#sendOptions(parts));
     const { status } = reply.response;
-    // RFC 3261, 12.2.1.2: a peer that knows nothing of the dialog, or is silent, has left it.
+    // RFC 3261, 12.2.1.2: a peer that does not know the dialog, or does not answer, has left it.
     if (status === 481) this.end({ cause: 'peer-gone', message: reply.response });
     else if (status === 408) void this.hangUp({ cause: 'peer-gone', message: reply.response });
     return reply;

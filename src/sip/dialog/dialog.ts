@@ -199,7 +199,7 @@ class IncomingReinvite implements ServerReinvite {
   readonly #options: IncomingReinviteOptions;
   readonly #cancelPatience: () => void;
 
-  /** A property, so that it may be taken off the object like that of other requests. */
+  /** A property, so that it also works when detached from the object, as for other requests. */
   readonly respond = (status: number, parts: ResponseParts = {}): SipMessage => {
     const { answer, arrival, awaitAck, onFinal } = this.#options;
     const isFirstFinal = arrival.transaction.lastStatus < 200 && status >= 200;

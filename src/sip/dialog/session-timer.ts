@@ -61,9 +61,9 @@ export class SessionTimer {
   }
 }
 
-/** What two sides agree on about keeping a session alive: Session-Expires and Min-SE */
+/** Agreement of two sides on keeping a session alive: Session-Expires and Min-SE. */
 export interface SessionTimerOptions {
-  /** After that long without a refresh a session is dead. */
+  /** Time without a refresh after which a session is dead. */
   readonly intervalMs: number;
   /** No shorter interval is agreed to; 90,000 at least. RFC 4028, 5. */
   readonly intervalMsMin: number;

@@ -66,7 +66,7 @@ export class ApplicationLink {
     this.#send(`response|${commandId}|NOK|${reason.replace(/[|\r\n]/g, ' ')}`);
   }
 
-  /** Delivers a message of a peer. Of a multipart body only the session description: the client reads nothing else. */
+  /** Delivers a peer's message. A multipart body is reduced to its session description: the client reads only that. */
   deliver({ message: whole, ...delivery }: Delivery): void {
     const { flow } = delivery;
     const message = withPlainSession(whole);
@@ -130,7 +130,7 @@ export class ApplicationLink {
   }
 }
 
-/** What an application wants sent. Text is Unicode, unlike in `SipMessage`. */
+/** Message that an application wants sent. Text is Unicode, unlike in `SipMessage`. */
 export interface ApplicationMessage {
   /** Empty in responses. */
   readonly method: string;
@@ -172,7 +172,7 @@ export function headerOf(message: ApplicationMessage, name: string): string | un
 }
 
 /**
- * What of a message the engine is to send as it is.
+ * Parts of a message that the engine is to send as they are.
  *
  * @param isOfRegistrar whether it answers a REGISTER: its Contact lists bindings then.
  */

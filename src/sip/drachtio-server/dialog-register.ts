@@ -31,7 +31,7 @@ interface DialogRegisterOptions {
 export class DialogRegister {
   readonly #options: DialogRegisterOptions;
   readonly #dialogs = new Map<string, Dialog>();
-  /** By `Dialog.id`. */
+  /** Client's identifiers of dialogs, by `Dialog.id`. */
   readonly #names = new Map<string, string>();
 
   constructor(options: DialogRegisterOptions) {
@@ -97,7 +97,7 @@ function byeFor(dialog: Dialog, text: string): SipMessage {
 /** Time limit for the application's answer. Peers give up after 32 s (RFC 3261, timer F). */
 const ANSWER_MS_MAX = 30_000;
 
-/** More than that at once is no load but an attack, or an application that answers nothing. */
+/** More requests at once mean an attack, or an application that does not answer. */
 const PENDING_MAX = 10_000;
 
 interface Pending {

@@ -199,7 +199,7 @@ interface SessionCounts {
   readonly outgoing: number;
 }
 
-/** Everything between the user agent and one application, from its log-in to its disconnect. */
+/** Links the user agent and one application, from its log-in to its disconnect. */
 class ApplicationSession {
   readonly #link: ApplicationLink;
   readonly #routes = new Set<string>();
@@ -232,14 +232,14 @@ class ApplicationSession {
     else refuse(invite);
   }
 
-  /** Hands a request outside of any dialog over, if the application takes those. */
+  /** Delivers a request outside of any dialog, if the application takes its method. */
   deliver(request: ServerRequest): void {
     const { method } = request.request;
     if (this.#routes.has(method.toLowerCase())) this.#pending.deliver(request, '');
     else request.respond(method === 'REGISTER' ? 405 : 481);
   }
 
-  /** Carries one command out; what cannot be is refused with its reason. */
+  /** Carries out one command, or refuses it with the reason. */
   async handle(command: ApplicationCommand): Promise<void> {
     try {
       await this.#carryOut(command);
@@ -250,7 +250,7 @@ class ApplicationSession {
     }
   }
 
-  /** Ends everything: refuses, cancels, or sends BYE. */
+  /** Ends all calls and requests: refuses, cancels, or sends BYE. */
   async end(): Promise<void> {
     this.#calls.refuseAll();
     this.#pending.refuseAll();
@@ -303,7 +303,7 @@ class ApplicationSession {
     if (!this.#outgoing.cancel(id, transactionId)) this.#link.refuse(id, 'transaction not found');
   }
 
-  /** The client acknowledges every final response; the engine sees to those that are no 2xx itself. */
+  /** The client acknowledges every final response; the engine itself acknowledges all but 2xx. */
   async #acknowledge(id: string, dialogId: string, message: ApplicationMessage): Promise<void> {
     const dialog = this.#dialogs.find(dialogId);
     if (dialog === undefined) return this.#link.accept(id);

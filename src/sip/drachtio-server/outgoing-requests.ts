@@ -221,7 +221,7 @@ async function hangUp(dialog: Dialog): Promise<void> {
   try {
     await dialog.ack();
   } catch (error) {
-    // Nothing leads to the peer: BYE will find that out too, and the dialog is over.
+    // The peer is unreachable: BYE fails too, and the dialog ends.
     if (!(error instanceof SipError)) throw error;
   }
   await dialog.bye();

@@ -28,7 +28,7 @@ export function parseDecimal(text: string, max: number): number | undefined {
  */
 export type Params = ReadonlyMap<string, string | null>;
 
-/** What most addresses have. */
+/** Parameters of most addresses: none. */
 export const NO_PARAMS: Params = new Map();
 
 /** A quoted string. @see RFC 3261 section 25.1, quoted-string */

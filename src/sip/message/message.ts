@@ -287,7 +287,7 @@ export class BadMessageError extends SipError {
 
 /** One Via value. @see RFC 3261 section 20.42 */
 export interface Via {
-  /** `2.0` in everything that can be answered. */
+  /** `2.0` in every message that can be answered. */
   readonly version: string;
 
   /** Upper case: UDP, TCP, TLS, or any other token. */

@@ -1,4 +1,4 @@
-/** What of a body describes the session: all of it, one of its parts, or nothing; pure */
+/** Session description in a body: all of the body, one of its parts, or nothing; pure */
 import type { SipMessage } from './message.ts';
 import { ifSound, SipError } from './status.ts';
 
@@ -22,7 +22,7 @@ export interface SessionBody {
   readonly isUnderstood: boolean;
 }
 
-/** Whether the body of such a request, or of the responses to it, describes a session. */
+/** Whether the bodies of this method's requests and responses describe a session. */
 export function describesSession(method: string): boolean {
   return SESSION_METHODS.has(method);
 }
@@ -64,7 +64,7 @@ export function withPlainSession(message: SipMessage): SipMessage {
   }
   const plain = message.clone().delete('content-type');
   plain.body = Buffer.alloc(0);
-  // Responses and ACK are not refused: what makes no sense in them describes nothing.
+  // Responses and ACK cannot be refused: a malformed body counts as no description.
   const sdp = ifSound(() => sessionBodyOf(message).sdp);
   if (sdp === undefined) return plain;
   plain.body = sdp;

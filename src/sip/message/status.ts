@@ -1,6 +1,6 @@
 /** SIP status codes: the error that carries one, and the reason phrases; pure */
 
-/** What went wrong with a piece of SIP, as a status a peer would understand. */
+/** Fault in a piece of SIP, as a status that a peer would understand. */
 export class SipError extends Error {
   override readonly name: string = 'SipError';
 
@@ -24,7 +24,7 @@ export function faultOf(read: () => unknown): SipError | undefined {
   }
 }
 
-/** What a parser call reads; undefined when it throws a SipError. Other errors pass through. */
+/** Result of a parser call; undefined when it throws a SipError. Other errors pass through. */
 export function ifSound<T>(read: () => T): T | undefined {
   let value: T | undefined;
   faultOf(() => {

@@ -99,7 +99,7 @@ function badUri(): SipError {
   return new SipError(400, 'Bad URI');
 }
 
-/** Of a repeated name the first counts. */
+/** Parses URI parameters; of a repeated name the first counts. */
 function uriParams(text: string): Params {
   if (text === '') return NO_PARAMS;
   const params = new Map<string, string | null>();
@@ -160,7 +160,7 @@ const NAME_ADDR = new RegExp(
   `^(?:[ \\t]*(${QUOTED})[ \\t]*|([${TOKEN} \\t\\x80-\\xff]*))<([^>]*)>([\\s\\S]*)$`,
 );
 
-/** Without angle brackets the URI ends at the first `;`, and may hold neither `,` nor `?`. */
+/** Address without angle brackets: its URI ends at the first `;`, and may hold neither `,` nor `?`. */
 const ADDR_SPEC = /^[ \t]*([^ \t;,?]+)([ \t;][\s\S]*)?$/;
 
 /**

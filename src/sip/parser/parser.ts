@@ -170,7 +170,7 @@ function readHeader(line: string): HeaderLine | undefined {
   return name === '' || /[\r\n]/.test(value) ? undefined : [canonicalName(name), value];
 }
 
-/** As much as a UDP datagram can carry, so that no transport allows more than another. */
+/** Size limit of a message: that of a UDP datagram, so that no transport allows more than another. */
 const MESSAGE_BYTES_MAX = 65_536;
 
 /** Size limit of start line and headers together. */

@@ -1,4 +1,4 @@
-/** Whether the engine can serve a sound request at all, before anything is done with it; pure */
+/** Request check: well-formed requests that the engine cannot serve, found before any handling; pure */
 import { BRANCH_COOKIE, type SipMessage } from '../message/message.ts';
 import {
   describesSession,
@@ -50,7 +50,7 @@ export const ALLOW = SERVED_METHODS.join(', ');
 const SCHEMES = new Set(['sip', 'sips', 'tel']);
 const SUPPORTED: ReadonlySet<string> = new Set(SUPPORTED_EXTENSIONS);
 
-/** Of INVITE: Replaces (RFC 3891) is the application's, which lists it where it takes it, and refuses it elsewhere. */
+/** Extensions of INVITE: Replaces (RFC 3891) is the application's, which lists it where it takes it, and refuses it elsewhere. */
 const SUPPORTED_BY_INVITE: ReadonlySet<string> = new Set([...SUPPORTED_EXTENSIONS, 'replaces']);
 
 /** A media type with wildcards that covers session descriptions. */
@@ -149,7 +149,7 @@ function checkAccept(request: SipMessage): Refusal | undefined {
   return refuse(406);
 }
 
-/** As in sip-config/drachtio.conf.xml. */
+/** User agents of scanners, as in sip-config/drachtio.conf.xml. */
 const SCANNER = /\b(?:sip-?cli|friendly-scanner|sipvicious)\b/i;
 
 /** Whether a request may be answered at all. A known scanner gets no response, which would reveal the server. */

@@ -43,7 +43,7 @@ export class StreamFramer {
     return this.#pending.view.length > 0 || this.#head !== undefined;
   }
 
-  /** Takes octets in and gives what they complete, in order; nothing once the stream is broken. */
+  /** Adds octets. @returns the frames that they complete, in order; none once the stream is broken. */
   push(chunk: Buffer): StreamFrame[] {
     const frames: StreamFrame[] = [];
     if (this.#isBroken) return frames;

@@ -119,13 +119,13 @@ export class ReliableProvisionals {
     });
   }
 
-  /** Calls `go` when nothing waits for its PRACK any more: at once when nothing does. */
+  /** Calls `go` once no response waits for its PRACK; at once if none does. */
   whenConfirmed(go: () => void): void {
     if (this.#queue.length === 0) go();
     else this.#onIdle = go;
   }
 
-  /** Takes a PRACK; false when it confirms nothing that is waiting. */
+  /** Takes a PRACK; false when it confirms no waiting response. */
   receive(prack: SipMessage): boolean {
     const [waiting] = this.#queue;
     const isMatch =

@@ -7,7 +7,7 @@ import type { Flow } from '../transport/flow.ts';
 export interface BaseTimers {
   /** Estimate of a round trip. */
   readonly t1Ms: number;
-  /** Longest wait between repeats of anything but INVITE. */
+  /** Longest wait between repeats of messages other than INVITE. */
   readonly t2Ms: number;
   /** Longest time that a message stays in the network. */
   readonly t4Ms: number;
@@ -19,7 +19,7 @@ export const STANDARD_TIMERS: BaseTimers = { t1Ms: 500, t2Ms: 4000, t4Ms: 5000 }
 /** Delay of the automatic 100 to an INVITE. RFC 3261, 17.2.1 allows 200 ms at most. */
 export const TRYING_AFTER_MS = 150;
 
-/** What every transaction is given. */
+/** Dependencies of every transaction. */
 export interface TransactionContext {
   readonly clock: Clock;
   readonly timers: BaseTimers;
@@ -30,7 +30,7 @@ export interface TransactionContext {
 export interface TransactionTimers {
   /** First wait before a message is repeated: timers A, E, G. */
   readonly repeatMs: number;
-  /** Limit of the waits between repeats of anything but INVITE: T2. */
+  /** Limit of the waits between repeats of messages other than INVITE: T2. */
   readonly repeatMsMax: number;
   /** Time-out: timers B, F, H; and L, M of RFC 6026, 7: how long an accepted INVITE is kept. */
   readonly patienceMs: number;
@@ -93,7 +93,7 @@ export class Retransmitter {
     this.#longestMs = waitMs;
   }
 
-  /** Repeats no more; the patience goes on. */
+  /** Stops the repeats; the time-out still runs. */
   fallSilent(): void {
     this.#cancelRepeat();
   }

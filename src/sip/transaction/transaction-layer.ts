@@ -39,7 +39,7 @@ interface TransactionLayerOptions {
 
 interface Received extends Omit<Arrival, 'transaction'> {
   readonly via: Via;
-  /** Of its transaction. */
+  /** Key of its transaction. */
   readonly key: string;
 }
 
@@ -96,9 +96,9 @@ export class TransactionLayer {
   }
 
   /**
-   * Whether a request belongs to a transaction that is there: a retransmission, an ACK or a CANCEL.
+   * Whether a request belongs to an existing transaction: a retransmission, an ACK or a CANCEL.
    *
-   * @throws {SipError} when it lacks what identifies it.
+   * @throws {SipError} when a header that identifies it is missing.
    */
   knows(request: SipMessage): boolean {
     const { method, via } = request;
@@ -246,7 +246,7 @@ function mergeKey(ids: MessageIds, { method }: SipMessage): string {
   return [ids.callId, ids.fromTag, ids.sequence, method].join('|');
 }
 
-/** The ACK of a 2xx has a branch of its own, save from RFC 2543 peers: theirs looks like the INVITE. */
+/** The ACK of a 2xx has its own branch, except from RFC 2543 peers: their ACK matches the INVITE's transaction. */
 function isAckOfAccepted(request: SipMessage, known: ServerTransaction): boolean {
   return request.method === 'ACK' && known.isAccepted;
 }

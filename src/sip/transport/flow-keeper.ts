@@ -119,7 +119,7 @@ function keyOf(flow: Flow): Flow | string {
   return flow.isReliable ? flow : formatEndpoint(flow.remote);
 }
 
-/** The longest life that request or answer have: keep-alive for too long harms nothing. */
+/** The longest expiry in request and response: too long a keep-alive does no harm. */
 function lifeSecondsOf(request: SipMessage, response: SipMessage): number {
   const asked = Number.parseInt(request.get('expires') ?? '', 10);
   if (asked === 0) return 0;

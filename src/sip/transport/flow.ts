@@ -4,10 +4,10 @@ import { splitList } from '../message/grammar.ts';
 import { formatVia, type SipMessage, type Via } from '../message/message.ts';
 import { SipError } from '../message/status.ts';
 
-/** What we open sockets for ourselves. */
+/** Protocols that we open sockets for ourselves. */
 export type ListenProtocol = 'UDP' | 'TCP' | 'TLS';
 
-/** As Via names it. */
+/** Protocols as Via names them. */
 export type Protocol = ListenProtocol | 'WS' | 'WSS';
 
 /** An IP address without brackets, and a port. */
@@ -42,8 +42,8 @@ export interface Flow {
   send(bytes: Buffer): void;
 
   /**
-   * Sends a keep-alive. A connection is closed when its peer has answered one before, and sends nothing for 10 s now. RFC
-   * 5626, 4.4.1.
+   * Sends a keep-alive. A connection is closed when its peer has answered a keep-alive before, and is silent for 10 s
+   * now. RFC 5626, 4.4.1.
    */
   keepAlive(): void;
 

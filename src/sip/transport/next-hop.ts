@@ -27,7 +27,7 @@ export interface Resolver {
 /** No more places are tried for one request. */
 const TARGETS_MAX = 4;
 
-/** The system's own resolver. A name that does not exist and a server that fails read the same: nothing. */
+/** The system's own resolver. A missing name and a failing name server both give an empty result. */
 export const systemResolver: Resolver = {
   addresses: async (host) => {
     const found = await lookup(host, { all: true }).catch(() => []);
@@ -116,7 +116,7 @@ async function addressTargets(
   return addresses.map((address) => ({ protocol: service.protocol, address, port }));
 }
 
-/** What the order depends on. */
+/** Fields of an SRV record that decide the order. */
 interface WeightedServer {
   readonly priority: number;
   /** Share of the first attempts among servers of the same priority. */
@@ -146,7 +146,7 @@ function drawn<Server extends WeightedServer>(
   servers: readonly Server[],
   random: () => number,
 ): readonly Server[] {
-  // Those without weight come first, so that they have a small chance: a draw of 0.
+  // Servers without weight come first, which gives them a small chance: a draw of 0.
   const left = [...servers].sort((a, b) => Number(a.weight > 0) - Number(b.weight > 0));
   const order: Server[] = [];
   while (left.length > 0) {

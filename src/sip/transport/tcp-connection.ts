@@ -62,7 +62,7 @@ export class TcpConnection implements Flow {
   #cancelIdle: () => void = () => undefined;
   #cancelPong: (() => void) | undefined;
   #isPongDue = false;
-  /** Some peers do not answer keep-alive: their silence says nothing. */
+  /** Whether the peer answers keep-alive: only then is its silence a fault. */
   #hasPonged = false;
   #cancelSlow: (() => void) | undefined;
 
@@ -103,7 +103,7 @@ export class TcpConnection implements Flow {
     if (!this.isOpen || this.#cancelPong !== undefined) return;
     const { clock } = this.#options;
     const sentAtMs = clock.nowMs();
-    // Behind what is unsent as well: without it, a peer that has nothing to say would be given up for its silence.
+    // Sent even behind unsent data: without a ping, a peer that has no data to send would be given up for its silence.
     this.#socket.write(PING);
     this.#isPongDue = true;
     this.#cancelPong = clock.after(PONG_MS_MAX, () => {
@@ -155,7 +155,7 @@ export class TcpConnection implements Flow {
     else this.#options.onFrame(frame, this);
   }
 
-  /** Drops the peer's answer to our keep-alive (one CRLF), which else reads as the first half of a keep-alive of its own (two). */
+  /** Drops the peer's answer to our keep-alive (one CRLF), which would read as the first half of the peer's own (two). */
   #withoutPong(chunk: Buffer): Buffer {
     const isPong = chunk.subarray(0, 2).equals(PONG) && !chunk.subarray(0, 4).equals(PING);
     if (!this.#isPongDue || this.#framer.isWaiting || !isPong) return chunk;

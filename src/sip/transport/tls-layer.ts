@@ -128,7 +128,7 @@ const NAMES_MAX = 256;
 export class PeerNames {
   readonly #names = new BoundedMap<string, string>(NAMES_MAX);
 
-  /** The target with the name that its peer proved before, where it has none of its own. */
+  /** The target, with the name that its peer has proved before, unless it has a name already. */
   named(target: Endpoint & PeerName): Endpoint & PeerName {
     const serverName = target.serverName ?? this.#names.get(formatEndpoint(target));
     return { ...target, serverName };

@@ -77,7 +77,7 @@ export class TransportLayer {
     return [...this.#udp, ...this.#tcp];
   }
 
-  /** Those that peers can send to. */
+  /** Transports that peers can send to. */
   get listeners(): readonly (UdpTransport | TcpTransport)[] {
     return [...this.#udp, ...this.#tcp.filter(({ isListening }) => isListening)];
   }
@@ -231,7 +231,7 @@ export class TransportLayer {
     } else this.#options.stats.drop('screened');
   }
 
-  /** RFC 4475: what can be answered is answered with the error's status, the rest gets silence. */
+  /** RFC 4475: a request that can be answered gets the error's status, any other message gets no answer. */
   #refuse(error: SipError, flow: Flow): void {
     const request = error instanceof BadMessageError ? error.sipMessage : undefined;
     const via = request && ifSound(() => stampReceived(request, flow.remote));

@@ -37,7 +37,7 @@ interface TcpTransportOptions {
   readonly onHandshakeFailed: (why: string) => void;
 }
 
-/** Limits of TCP connections. Those that we open have a limit of their own, `connectionsMax` again. */
+/** Limits of TCP connections. `connectionsMax` holds for accepted connections, and separately for our own. */
 export interface TcpLimits extends ConnectionLimits, QuotaLimits {
   /** From the first packet to the established connection, the TLS handshake included. */
   readonly connectMs: number;
@@ -219,7 +219,7 @@ export class TcpTransport {
     tls.accept(socket);
   }
 
-  /** The peer of an accepted connection has proved no name: nothing is sent over it but to its own dialogs. */
+  /** Adopts an accepted TLS connection. Its peer has proved no name, so the connection only carries the peer's own dialogs. */
   #onSecured(socket: Socket): void {
     const remote = { address: socket.remoteAddress ?? '', port: socket.remotePort ?? 0 };
     const key = formatEndpoint(remote);
@@ -276,10 +276,10 @@ function tellOfSilentEnd(socket: Socket, tell: (why: string) => void): void {
   });
 }
 
-/** What differs between connections. */
+/** Options that differ between connections. */
 interface ConnectionParts
   extends Pick<TcpConnectionOptions, 'remote' | 'limits' | 'isSilent' | 'onBroken'> {
-  /** Of the table of connections. */
+  /** Key in the table of connections. */
   readonly key: string;
 }
 

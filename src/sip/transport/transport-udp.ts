@@ -32,7 +32,7 @@ export const openUdpSocket: OpenUdpSocket = (address) => {
   const family = isIPv6(address) ? 6 : 4;
   return createSocket({
     type: family === 6 ? 'udp6' : 'udp4',
-    // IPv4 has a socket of its own: over one of IPv6 its addresses would look like `::ffff:192.0.2.1`.
+    // IPv4 has its own socket: on an IPv6 socket its addresses would look like `::ffff:192.0.2.1`.
     ipv6Only: family === 6,
     recvBufferSize: SOCKET_BUFFER_BYTES,
     sendBufferSize: SOCKET_BUFFER_BYTES,
@@ -155,7 +155,7 @@ class UdpFlow implements Flow {
     if (this.isOpen) this.send(PING);
   }
 
-  /** The socket closes only when the user agent stops, which ends everything anyway. */
+  /** Never calls the listener: the socket closes only when the user agent stops, which ends all dialogs. */
   onClosed(): () => void {
     return () => undefined;
   }

@@ -99,7 +99,7 @@ export class WsConnection implements Flow {
     setImmediate(() => this.#deliver());
   }
 
-  /** One message a turn of the loop: what follows from a 2xx in promises is done before the next request. */
+  /** Delivers one message per turn of the event loop: promises that a 2xx resolves run before the next request. */
   #deliver(): void {
     const bytes = this.#waiting.shift();
     this.#isDelivering = bytes !== undefined && this.#isOpen;

@@ -16,7 +16,7 @@ import { RecognitionError, type VoiceEvent } from './hearing.ts';
 /** Audio kept from before an utterance: the VAD needs two windows to be sure, and misses a soft start. */
 const PRE_ROLL_MS = 300;
 
-/** Without audio for this long the caller has stopped speaking: some telephones send nothing in silence. */
+/** Time without audio after which the caller has stopped speaking: some telephones send nothing in silence. */
 const NO_AUDIO_MS = 200;
 
 /** A transcription request under way. */
@@ -127,7 +127,7 @@ export class CallListener {
   }
 }
 
-/** After this length the utterance is cut at the next pause. */
+/** Length after which the utterance is cut at the next pause. */
 const PAUSE_WANTED_SAMPLES = 25 * LINE_RATE_HZ;
 
 /** At this length the utterance is cut without a pause; a word may be lost. */

@@ -13,7 +13,7 @@ export interface EngineOrder {
   readonly moduleUrl: string;
   /** Paths, best first. */
   readonly models: readonly string[];
-  /** By model: the module that opens it, where it is not `moduleUrl`. */
+  /** Module that opens a model, by model, where it is not `moduleUrl`. */
   readonly modules?: Readonly<Record<string, string>> | undefined;
   /** Threads of each process's model runtime; default 1. */
   readonly threads?: number | undefined;

@@ -76,7 +76,7 @@ export interface EngineReport {
 }
 
 export interface MeasuredRecognition {
-  /** Final and speculative requests: interim results run when a recogniser is idle, so their times say nothing about the load. */
+  /** Times of final and speculative requests; interim results run only on idle recognisers, so theirs do not show the load. */
   readonly times: ModelTimes;
   readonly servers: SpeechServerCounts;
 }
@@ -109,6 +109,6 @@ export interface Hearing {
 
   reports(): readonly EngineReport[];
 
-  /** Sets the one receiver of recognition times, and of what recognition servers do; absent where nothing is measured. */
+  /** Sets the only receiver of recognition times and server counts; absent without measurements. */
   measure?(receivers: MeasuredRecognition): void;
 }

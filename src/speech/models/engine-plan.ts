@@ -80,7 +80,7 @@ export function planEngine(choice: EngineChoice): EnginePlan {
   return { choice, engineOf, installed, bundled, tiny, order };
 }
 
-/** The setting that leaves the choice to what is installed. */
+/** Setting that chooses an engine by the installed models. */
 const AUTO = 'auto';
 
 function enginesOf({ setting, engine, others = [] }: EngineChoice): readonly SpeechEngine[] {

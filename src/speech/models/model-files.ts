@@ -8,7 +8,7 @@ import { pipeline } from 'node:stream/promises';
 
 /** A family of models that does one job. The composition root names the ones there are. */
 export interface SpeechEngine {
-  /** As in the settings `VAD` and `STT`. */
+  /** Name as in the settings `VAD` and `STT`. */
   readonly name: string;
 
   /** File URL of the module that opens a model; it is imported where the model runs, in a thread or child. */
@@ -103,7 +103,7 @@ function entriesOf(folder: string) {
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch {
-    // No such folder, or not to be read: then there is nothing in it for us.
+    // The folder is missing or unreadable: it offers no files.
     return [];
   }
 }

@@ -24,7 +24,7 @@ export interface ServerState {
   readonly fault: string;
 }
 
-/** What happens to servers. */
+/** Callbacks for changes of servers and for their requests. */
 interface ServerEvents {
   /** Called after each change of a state. */
   readonly onStates?: (states: readonly ServerState[]) => void;
@@ -32,7 +32,7 @@ interface ServerEvents {
   readonly onRequest?: (address: string, tookMs: number | null) => void;
 }
 
-/** A request's hold on a server: exactly one of the three ends it, later ones do nothing. */
+/** A request's use of a server. The first call of any of the three methods ends it; later calls do nothing. */
 export interface ServerLease<Server> {
   readonly server: Server;
   answered(tookMs: number): void;
@@ -45,7 +45,7 @@ export interface ServerLease<Server> {
 /** Time limit of a probe: the first one may load a model. */
 const PROBE_MS_MAX = 30_000;
 
-/** Pause between probes of a server that works and has nothing to do. */
+/** Pause between probes of an idle server that works. */
 const IDLE_PROBE_MS = 30_000;
 
 /** Pauses between probes of a server that has failed. */
@@ -122,7 +122,7 @@ export class SpeechServers<Server extends SpeechServer> {
     return this.#watched.map(({ server }) => server);
   }
 
-  /** Those that work. */
+  /** Servers that work. */
   get working(): readonly Server[] {
     return this.#watched.filter(({ isUp }) => isUp).map(({ server }) => server);
   }
@@ -227,7 +227,7 @@ export class SpeechServers<Server extends SpeechServer> {
  */
 export function serverReport(facts: {
   readonly job: 'stt' | 'tts';
-  /** As in the settings `STT` and `TTS`. */
+  /** Name as in the settings `STT` and `TTS`. */
   readonly engine: string;
   readonly states: readonly ServerState[];
   readonly local: EngineReport;

@@ -80,9 +80,9 @@ function errorIn({ data: { text, code } }: WyomingEvent): string {
 /** A model of a recogniser, or a voice. */
 export interface WyomingArtifact {
   readonly name: string;
-  /** As the server writes them, such as `en`, `en_US`, `en-us`; empty where it does not tell. */
+  /** Languages as the server writes them, such as `en`, `en_US`, `en-us`; empty where it does not tell. */
   readonly languages: readonly string[];
-  /** Of a voice that has several. */
+  /** Speakers of a voice that has several. */
   readonly speakers: readonly string[];
 }
 
@@ -113,7 +113,7 @@ export async function describeWyoming(address: string, signal: AbortSignal): Pro
 }
 
 /**
- * Reads the data of an `info` event; what is not installed is left out.
+ * Reads the data of an `info` event; models and voices that are not installed are left out.
  *
  * @see README.md of OHF-Voice/wyoming, "Info"; wyoming/info.py
  */

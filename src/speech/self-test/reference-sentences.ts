@@ -1,15 +1,15 @@
-/** Sentences of the self-test, the voices that say them, and what a telephone line makes of a voice; pure */
+/** Sentences of the self-test, the voices that speak them, and a simulated telephone line; pure */
 import { LINE_RATE_HZ } from '../../media/audio-stream.ts';
 import { decodeG711, encodeG711 } from '../../media/dsp/g711.ts';
 
 export interface ReferenceVoice {
-  /** As agents name it. */
+  /** Name as agents have it. */
   readonly voice: string;
   /** BCP 47. */
   readonly language: string;
 }
 
-/** A woman and a man of each English locale and of Spanish, one voice of each other language. An engine says those that it has. */
+/** A woman and a man of each English locale and of Spanish, one voice of each other language. Engines speak with those they have. */
 export const REFERENCE_VOICES: readonly ReferenceVoice[] = [
   { voice: 'en-US-JennyNeural', language: 'en-US' },
   { voice: 'en-US-GuyNeural', language: 'en-US' },
@@ -123,10 +123,10 @@ export const REFERENCE_SENTENCES: Readonly<Record<string, readonly string[]>> = 
   ],
 };
 
-/** Between the power of the voice and that of the talk behind it. */
+/** Ratio between the power of the voice and that of the talk behind it. */
 const BABBLE_SNR_DB = 10;
 
-/** As many as make single words unintelligible. */
+/** Talkers in the babble: enough to make single words unintelligible. */
 const TALKERS = 6;
 
 const BABBLE_S = 8;
@@ -134,7 +134,7 @@ const BABBLE_S = 8;
 /** Silence before and after an utterance, as a call's listener keeps it. */
 const EDGE_SAMPLES = (LINE_RATE_HZ * 300) / 1000;
 
-/** Below this share of the loudest sample an utterance is silent. */
+/** Share of the loudest sample below which an utterance is silent. */
 const SILENCE_SHARE = 0.02;
 
 /** Adds silence at both ends, the babble that is given, and G.711. PCM is 8 kHz, mono, signed 16-bit. */

@@ -1,14 +1,14 @@
 /** The self-test's report: figures, verdicts, calls that a machine can carry, and the estimated speed of models that are not installed; pure */
 
-/** What one voice engine did. */
+/** Result of one voice engine. */
 export interface VoiceResult {
   readonly engine: string;
   readonly version: string;
-  /** As agents name them. */
+  /** Names as agents have them. */
   readonly voices: readonly string[];
   readonly sentences: number;
   readonly planned: number;
-  /** Of each sentence. */
+  /** Time to the first sound of each sentence. */
   readonly firstSoundMs: readonly number[];
   /** Time of synthesis over length of sound; NaN where there was no sound. */
   readonly realTimeFactor: number;
@@ -16,7 +16,7 @@ export interface VoiceResult {
   readonly failure: string | null;
 }
 
-/** What a recogniser understood of one voice engine's sentences of one language. */
+/** Result of a recogniser for one voice engine's sentences of one language. */
 export interface HeardResult {
   /** Voice engine. */
   readonly voices: string;
@@ -33,7 +33,7 @@ export interface RecognizerResult {
   readonly sentences: number;
   readonly planned: number;
   readonly heard: readonly HeardResult[];
-  /** Of each sentence, from the question to the text. */
+  /** Time from the request to the text, of each sentence. */
   readonly answerMs: readonly number[];
   readonly realTimeFactor: number;
   readonly failure: string | null;
@@ -145,7 +145,7 @@ function verdictOfModel(result: LanguageModelResult): Verdict {
   return { subject, kind: 'too slow', reason: `${reason}, more than ${FIRST_TEXT_MS_MAX}` };
 }
 
-/** Of a call's time, the share in which either side speaks. */
+/** Share of a call's time in which either side speaks. */
 const SPEECH_SHARE = 0.4;
 
 /** An utterance is recognised while it lasts and at its end. */
@@ -154,7 +154,7 @@ const HEARINGS = 2;
 /** RTP, voice detection and call control. @see docs/benches.md, capacity */
 const CORES_A_CALL = 0.004;
 
-/** Above it, answers wait for each other. */
+/** Load above which answers wait for each other. */
 const LOAD_MAX = 0.7;
 
 /**
@@ -181,7 +181,7 @@ export function medianOf(values: readonly number[]): number {
 }
 
 /**
- * What people attach to an issue names no folder, user or server of theirs.
+ * Replaces paths and hosts in a report, so that an issue names no folder, user or server of its author.
  *
  * @param names what stands for each path.
  */
@@ -200,17 +200,17 @@ export function withoutPaths(
   );
 }
 
-/** What one core does, in multiply-adds a second. */
+/** Speed of one core, in multiply-adds a second. */
 export interface MachineSpeed {
-  /** Of two matrices in 8 bits: what encoders do. */
+  /** Product of two matrices in 8 bits, as encoders compute it. */
   readonly matrixPerSecond: number;
-  /** Of a vector and a matrix that no cache holds: what decoders do for each token. */
+  /** Product of a vector and a matrix that no cache holds, as decoders compute it for each token. */
   readonly vectorPerSecond: number;
 }
 
-/** A recogniser that is not installed, as it would be on one core. */
+/** Estimated speed on one core of a recogniser that is not installed. */
 export interface SpeedEstimate {
-  /** As the list of models names it. */
+  /** Name in the list of models. */
   readonly model: string;
   /** Profiles that bring it. */
   readonly profiles: readonly string[];
@@ -218,7 +218,7 @@ export interface SpeedEstimate {
   readonly answerMs: number;
 }
 
-/** Of all that are not installed; `failure` says why there are none. */
+/** Estimates of all models that are not installed; `failure` says why there are none. */
 export interface SpeedEstimates {
   readonly list: readonly SpeedEstimate[];
   readonly failure: string | null;
@@ -233,7 +233,7 @@ interface WhisperShape {
 }
 
 /**
- * By the id of the list of models.
+ * Shapes by the id of the list of models.
  *
  * @see `config.json` of https://huggingface.co/openai/whisper-tiny, whisper-base, whisper-small and whisper-large-v3-turbo
  */
@@ -262,7 +262,7 @@ const LAYER_PRODUCTS = 12;
 /** With the projections of the decoder's second attention whose keys and values are kept. */
 const STEP_PRODUCTS = 14;
 
-/** Time of the whole over that of its products alone: norms, softmax, conversions. Measured 1.05 to 1.6. */
+/** Total time over the time of the matrix products: norms, softmax, conversions. Measured 1.05 to 1.6. */
 const OVERHEAD = 1.3;
 
 /** An estimate may be off by this factor, either way. */
@@ -289,7 +289,7 @@ export function answerMsOf(
   return 1000 * OVERHEAD * (encoderSeconds + decoderSeconds);
 }
 
-/** Multiply-adds of one sentence: two convolutions, the layers, and what the decoder keeps of their output. */
+/** Multiply-adds of one sentence: two convolutions, the layers, and the keys and values of the decoder's cross-attention. */
 function encoderProducts(shape: WhisperShape): number {
   const { modelSize: size, encoderLayers, decoderLayers, melCount } = shape;
   const frames = SENTENCE_SECONDS * FRAMES_A_SECOND;

@@ -61,7 +61,7 @@ interface SpeechTestOptions {
   readonly isFull: boolean;
   /** Time limit of one engine; the report names the sentences that were left out. */
   readonly engineMsMax: number;
-  /** Told what is being done, often. */
+  /** Called often, with the current step. */
   readonly onProgress: (text: string) => void;
 }
 
@@ -274,7 +274,7 @@ interface Runtime {
   readonly clock: Clock;
 }
 
-/** Those that the setting allows; of espeak-ng's two builds the better one. */
+/** Installed voices that the setting allows; of espeak-ng's two builds the better one. */
 export async function installedVoices(
   settings: InstalledEngineSettings & { readonly tts: string },
 ): Promise<readonly VoiceUnderTest[]> {

@@ -44,7 +44,7 @@ export function englishWeekdays(): Readonly<Record<string, string>> {
   return Object.fromEntries(forms);
 }
 
-/** What stands before a number that names something. An order of 1500 may be a quantity. */
+/** Nouns before a number that is a name, read digit by digit. "Order" is none: an order of 1500 may be a quantity. */
 export const ENGLISH_LABELS: readonly string[] = [
   ...['\\p{L}*number(?: is)?', 'no\\.', 'zip(?: code)?', '\\p{L}*code(?: is)?', 'PIN', 'ID'],
   ...['account', 'reference', 'confirmation', 'ticket', 'invoice', 'case'],
@@ -98,7 +98,7 @@ function regular(symbol: string, name: string): Record<string, Counted> {
   return { [symbol]: { one: name, many: `${name}s` } };
 }
 
-/** Patterns and words. A street is told from a saint by what follows. */
+/** Patterns and words. `St` before a capital letter is Saint, otherwise `St.` is Street. */
 export const ENGLISH_ABBREVIATIONS: readonly (readonly [string, string])[] = [
   ['Mr\\.?(?=\\s\\p{Lu})', 'Mister'],
   ['Mrs\\.?(?=\\s\\p{Lu})', 'Missus'],
@@ -130,7 +130,7 @@ export const ENGLISH_ABBREVIATIONS: readonly (readonly [string, string])[] = [
   ['w/(?=\\s)', 'with'],
 ];
 
-/** Those with a vowel that are no words; without one, all are spelt. */
+/** Abbreviations that have a vowel and are spelt all the same; without a vowel, all are spelt. */
 export const ENGLISH_SPELT: readonly string[] = (
   'USA US UK EU UN UAE API FAQ ATM ID AI IT IP URL USB CEO CIA FBI FAA FDA EPA IRS IBM HIV ETA ' +
   'RSVP MRI ER ICU AC SUV LED UPS USPS IOU EV CV HQ AA ABC IQ DIY UV VIP UI UX PO GPA NYC LA'

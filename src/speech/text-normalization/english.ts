@@ -1,4 +1,4 @@
-/** English, American and British: how it reads out what is not written in words; pure */
+/** English, American and British: spoken forms of numbers, dates, symbols and abbreviations; pure */
 import {
   ENGLISH_ABBREVIATIONS,
   ENGLISH_CURRENCIES,

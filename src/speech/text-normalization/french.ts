@@ -1,4 +1,4 @@
-/** French: how it reads out what is not written in words; pure */
+/** French: spoken forms of numbers, dates, symbols and abbreviations; pure */
 import type { CalendarDay, ClockTime, LanguagePack, Rule } from './language-pack.ts';
 import { byScales, START } from './quantity-rules.ts';
 
@@ -194,7 +194,7 @@ function frenchOrdinal(number: number, ending: 'er' | 'ère' | 'e'): string {
   });
 }
 
-/** @param isLast whether nothing follows, so that `vingts` and `cents` have their s. */
+/** @param isLast whether the number ends here, so that `vingts` and `cents` have their s. */
 function upTo999(number: number, one: string, isLast: boolean): string {
   const hundreds = Math.floor(number / 100);
   const rest = number % 100;

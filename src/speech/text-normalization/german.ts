@@ -1,4 +1,4 @@
-/** German: how it reads out what is not written in words; pure */
+/** German: spoken forms of numbers, dates, symbols and abbreviations; pure */
 import type { CalendarDay, ClockTime, Found, LanguagePack, Rule } from './language-pack.ts';
 import { byScales, START } from './quantity-rules.ts';
 
@@ -10,7 +10,7 @@ const MONTHS =
 const MONTH =
   '(Januar|Jänner|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember|Jan\\.|Feb\\.|Apr\\.|Aug\\.|Sept?\\.|Okt\\.|Nov\\.|Dez\\.)';
 
-/** After these an ordinal ends in `en`. */
+/** Words before an ordinal that ends in `en`. */
 const DATIVE = /(?:^|[^\p{L}])(?:am|im|vom|zum|zur|beim|dem|den|der|bis|ab|seit|einem|jeden)\s$/iu;
 
 const NOMINATIVE = /(?:^|[^\p{L}])(?:der|die|das|jede|diese|dieser)\s$/iu;

@@ -1,4 +1,4 @@
-/** What there is to know of a language to read out what is not written in words. */
+/** Language pack: facts of a language for reading out text that is not written in words. */
 
 /** How a noun is counted. */
 export interface Counted {
@@ -13,7 +13,7 @@ export interface Currency extends Counted {
   readonly isCentFeminine?: boolean;
 }
 
-/** A match and what stands around it. */
+/** A match and the text around it. */
 export interface Found {
   /** The whole match and its groups; a group that took no part is undefined. */
   readonly parts: readonly (string | undefined)[];
@@ -21,10 +21,10 @@ export interface Found {
   readonly after: string;
 }
 
-/** Something that is not said as it is written. Patterns have the flags `gu`, and `i` where case is no matter. */
+/** A rule for text that is not spoken as it is written. Patterns have the flags `gu`, and `i` where case does not matter. */
 export interface Rule {
   readonly pattern: RegExp;
-  /** What is said instead; null where it is to stay. */
+  /** Spoken form; null where the text is to stay. */
   readonly say: (found: Found) => string | null;
 }
 
@@ -44,7 +44,7 @@ export interface CalendarDay {
 export interface LanguagePack {
   /** Which of `1.234,5` and `1,234.5` is meant. */
   readonly decimalMark: '.' | ',';
-  /** Inside of a character class: what may stand between thousands. */
+  /** Separators of thousands, as the inside of a character class. */
   readonly groupMarks: string;
   readonly dateOrder: 'mdy' | 'dmy';
   /** 0 to 9, as in a telephone number. */
@@ -70,11 +70,11 @@ export interface LanguagePack {
       string
     >
   >;
-  /** By symbol or ISO code. */
+  /** Currencies by symbol or ISO code. */
   readonly currencies: Readonly<Record<string, Currency>>;
-  /** Between whole and hundredth of an amount, and whether the hundredth is named. */
+  /** Text between whole and hundredth of an amount, and whether the hundredth is named. */
   readonly moneyJoin: { readonly text: string; readonly namesCents: boolean };
-  /** Such as `million`, or `k`; `of` stands between it and a currency's name. */
+  /** Magnitudes by written form, such as `million`, or `k`; `of` stands between it and a currency's name. */
   readonly magnitudes: Readonly<Record<string, { readonly say: string; readonly of: string }>>;
   readonly units: Readonly<Record<string, Counted>>;
   readonly fractions: Readonly<Record<string, string>>;
@@ -88,7 +88,7 @@ export interface LanguagePack {
   readonly labels: readonly string[];
   /** Pattern of short numbers that are called, such as 112, with what stands before them. */
   readonly dialed: string;
-  /** What `/` may stand before in the sense of `per`. */
+  /** Words before which `/` means `per`. */
   readonly perWords: readonly string[];
   cardinal(number: number, counted?: { readonly isFeminine: boolean }): string;
   year(year: number): string;

@@ -21,7 +21,7 @@ const PESO_REGIONS = 'es-mx es-ar es-cl es-co es-uy es-do es-cu'.split(' ');
 
 const cache = new Map<string, readonly Rule[]>();
 
-/** None for languages that are left to the engine. @param language BCP 47. */
+/** Rules of a language; none for languages that are left to the engine. @param language BCP 47. */
 export function languageRules(language: string): readonly Rule[] {
   const tag = language.toLowerCase().replace('_', '-');
   const name = packName(tag);
@@ -197,7 +197,7 @@ function fullYear(year: string): number {
   return Number(year) + (Number(year) <= 50 ? 2000 : 1900);
 }
 
-/** By the language's habit, and the other way round where only that is a day. */
+/** Day and month in the language's order, or the other way round where only that is a day. */
 function inOrder(
   [first, second]: readonly [number, number],
   year: number,
@@ -216,7 +216,7 @@ function sayDay(
   return isDay ? pack.date(day, found) : null;
 }
 
-/** Without a scheme or `www`, only names that end in one of these are taken for web addresses. */
+/** Top-level domains of names that are taken for web addresses without a scheme or `www`. */
 const TOP_DOMAINS =
   'com|org|net|info|io|ai|app|dev|edu|gov|eu|uk|us|ca|au|ie|de|at|ch|es|mx|ar|fr|be|it|pt|br|nl|example';
 

@@ -151,7 +151,7 @@ function numberSignRule(pack: LanguagePack): Rule {
   };
 }
 
-/** Capital letters and digits in one word, such as a booking code: each by itself. */
+/** Capital letters and digits in one word, such as a booking code, are spelled one by one. */
 function codeRule(pack: LanguagePack): Rule {
   return {
     pattern:
@@ -206,7 +206,7 @@ interface NumberParts {
   readonly decimals: string;
 }
 
-/** Takes apart what `numberPattern` has found. */
+/** Splits a match of `numberPattern`. */
 function numberParts(text: string, { decimalMark }: LanguagePack): NumberParts {
   const foreign = /[.,](?=\d{2}$)/.exec(text)?.index ?? -1;
   const at = Math.max(text.lastIndexOf(decimalMark), foreign);

@@ -29,7 +29,7 @@ export function replacements(text: string, rules: readonly Rule[]): Replacement[
   return found.sort((a, b) => a.from - b.from);
 }
 
-/** Words must not run into what stands before. */
+/** Adds a space where a spoken word would join the word before it. */
 export function spacedFrom(text: string, spoken: string): string {
   return /[\p{L}\p{N}]$/u.test(text) && /^[\p{L}\p{N}]/u.test(spoken) ? ` ${spoken}` : spoken;
 }

@@ -1,4 +1,4 @@
-/** Spanish: how it reads out what is not written in words; pure */
+/** Spanish: spoken forms of numbers, dates, symbols and abbreviations; pure */
 import type { CalendarDay, ClockTime, LanguagePack, Rule } from './language-pack.ts';
 import { byScales, START } from './quantity-rules.ts';
 

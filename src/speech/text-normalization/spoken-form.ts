@@ -14,12 +14,12 @@ import { type Replacement, replacements, spacedFrom } from './replacements.ts';
 /** Longer texts are left as they are from here on. */
 const WRITTEN_CHARACTERS_MAX = 8000;
 
-/** The spoken form does not grow beyond this; what would is left as it is written. */
+/** Length limit of the spoken form: text that would exceed it stays as it is written. */
 const SPOKEN_CHARACTERS_MAX = 16_000;
 
 /** A part of the text. Parts follow each other without a gap. */
 interface Part {
-  /** Where it ends in the written text. */
+  /** End in the written text. */
   readonly writtenEnd: number;
   readonly spokenEnd: number;
 }
@@ -101,7 +101,7 @@ function pointsOf(text: string, ends: WordEnds | undefined): readonly Point[] {
   return [{ x: 0, y: 0 }, ...offsets.map((x, index) => ({ x, y: ends[index] ?? 1 }))];
 }
 
-/** Where the words of a text end, in characters. */
+/** Ends of a text's words, in characters. */
 function wordEndOffsets(text: string): number[] {
   return Array.from(text.matchAll(/\S+/g), (match) => match.index + match[0].length);
 }
@@ -151,7 +151,7 @@ function makeRule(pronunciations: readonly Pronunciation[]): Rule {
   };
 }
 
-/** In front of an engine. Tells when the words of the written text end, by what the engine knows of the spoken one. */
+/** Speaks the spoken form by another engine. Maps the engine's word ends to the words of the written text. */
 export function spokenSynthesizer(synthesizer: Synthesizer): Synthesizer {
   return speakingBy(synthesizer, (request) => {
     const { pronunciations = [], onWords, ...rest } = request;

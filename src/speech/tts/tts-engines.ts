@@ -19,7 +19,7 @@ import type { SynthesizerEngine } from './pool/choose-synthesizer.ts';
 import type { VoiceBook } from './voices/voice-book.ts';
 import { wyomingVoices } from './wyoming/wyoming-voices.ts';
 
-/** By their names in the setting `TTS`, best first: `auto` takes the first usable one. */
+/** Engines by their names in the setting `TTS`, best first: `auto` takes the first usable one. */
 const TTS_ENGINES = {
   kokoro: kokoroEngine,
   piper: piperEngine,

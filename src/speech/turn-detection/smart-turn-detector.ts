@@ -13,7 +13,7 @@ import type { TurnDetector } from './turn-detector.ts';
 const MODEL = 'turn detector';
 
 /**
- * Loads a Smart Turn model and has it score a silence, so that a wrong one fails here and not in a call.
+ * Loads a Smart Turn model and scores a silence, so that a wrong model fails here and not in a call.
  *
  * @throws {ModelFileError}
  * @see https://huggingface.co/pipecat-ai/smart-turn-v3: `input_features` float32 [1, 80, 800]; the first output
@@ -57,16 +57,16 @@ const FRAMES = 800;
 
 const WAVE_SAMPLES = FRAMES * HOP_SAMPLES;
 
-/** A frame looks this far past its middle; what is not there is the end of the wave, mirrored. */
+/** A frame extends this far past its centre; beyond the end of the wave it sees the end mirrored. */
 const MIRRORED_SAMPLES = 200;
 
-/** Keeps silence from being divided by nothing; as in Hugging Face's feature extractor. */
+/** Prevents a division by zero for silence; as in Hugging Face's feature extractor. */
 const VARIANCE_MIN = 1e-7;
 
 /**
  * Makes the model's input.
  *
- * @param pcm 8 kHz, mono, signed 16-bit; older than 8 s is left out, what is missing of them is silence before it.
+ * @param pcm 8 kHz, mono, signed 16-bit; audio before the newest 8 s is left out, shorter audio gets silence in front.
  * @returns 80 mels by 800 frames, mel by mel.
  * @see https://github.com/pipecat-ai/smart-turn, inference; `WhisperFeatureExtractor` of
  * huggingface/transformers with `chunk_length` 8 and `do_normalize`

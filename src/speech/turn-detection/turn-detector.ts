@@ -38,7 +38,7 @@ export class TurnLane {
   readonly #clock: Clock;
   readonly #note: Note;
   readonly #process: ModelProcess<ToTurnChild, FromTurnChild>;
-  /** By listener, oldest first. */
+  /** Waiting requests by listener, oldest first. */
   readonly #waiting = new Map<number, Request>();
   #running: Request | null = null;
   #cancelWatch: () => void = () => undefined;

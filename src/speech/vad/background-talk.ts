@@ -28,15 +28,15 @@ const QUIET_BLOCKS_MIN = 8;
 const TALK_SHARE_MIN = 0.1;
 
 /**
- * Where windows with a voice are this much louder than those without, 3 dB in power, the caller speaks over a noise: their
- * pauses have the level of the noise, where the talk of several people is as loud with a voice as without.
+ * Power ratio, 3 dB, of windows with a voice to windows without, above which the caller speaks over a noise: their pauses have
+ * the level of the noise, where the talk of several people is as loud with a voice as without.
  */
 const OVER_NOISE_POWER_RATIO = 2;
 
 /** The quietest block of new background talk is this much above noise that was heard alone: 6 dB in power. */
 const OVER_KNOWN_NOISE_POWER_RATIO = 4;
 
-/** With fewer windows without a voice their level says nothing. */
+/** Fewer windows without a voice give no reliable level. */
 const UNVOICED_MIN = 4;
 
 /** Least level of the caller's voice over the mean of the background talk: 5 dB in power. */
@@ -48,7 +48,7 @@ const HYSTERESIS_POWER_RATIO = 2;
 /** Talk has lulls: a steady sound without a voice sooner than this is one of them. */
 const LULL_WINDOWS = 10_000 / 32;
 
-/** Without steady talk for this long, the caller has gone elsewhere. */
+/** Windows without steady talk, 60 s of them, after which the caller has gone elsewhere. */
 const MEMORY_WINDOWS = 60_000 / 32;
 
 /** Keeps state: use one instance a call. Takes windows of 32 ms in order. */
@@ -57,7 +57,7 @@ export class BackgroundTalk {
   readonly #powers = new Float64Array(TALK_WINDOWS);
   readonly #isVoiced = new Uint8Array(TALK_WINDOWS);
   #windows = 0;
-  /** Powers of the newest blocks, a ring, those before a skip too: the blocks of the talk, and `BLOCKS_BEFORE`. */
+  /** Ring with the powers of the newest blocks, also from before a skip: the talk's own, and `BLOCKS_BEFORE`. */
   readonly #blocks = new Float64Array(TALK_BLOCKS + BLOCKS_BEFORE);
   #blockCount = 0;
   /** Mean power of the talk; 0 while there is none. */
@@ -82,7 +82,7 @@ export class BackgroundTalk {
    *
    * @param power mean of its squared samples.
    * @param isVoiced whether the detector takes it for a voice.
-   * @returns true when it completes the first two seconds of talk: all of them were talk, also what is louder than `covers` says.
+   * @returns true when it completes the first two seconds of talk: all their windows are talk, even those too loud for `covers`.
    */
   hear(power: number, isVoiced: boolean): boolean {
     const isKnown = this.#talkPower > 0;
@@ -97,7 +97,7 @@ export class BackgroundTalk {
     return !isKnown && this.#talkPower > 0;
   }
 
-  /** A window that says nothing, such as one with the agent's echo: the two seconds start over. */
+  /** Skips a window without evidence, such as one with the agent's echo; the two seconds start over. */
   skip(): void {
     this.#windows = 0;
   }

@@ -98,7 +98,7 @@ export class VoicedSpan {
     }
   }
 
-  /** From the first loud frame to the end of the last, in milliseconds; all of it where everything is silent. */
+  /** From the first loud frame to the end of the last, in milliseconds; the whole length without a loud frame. */
   get span(): { readonly startMs: number; readonly endMs: number } {
     const loudest = this.#powers.reduce((most, power) => Math.max(most, power), 0);
     const isLoud = (power: number) => power > loudest * PAUSE_POWER_RATIO;

@@ -56,7 +56,7 @@ export class VadTrack {
     this.#position = position;
   }
 
-  /** Adds 8 kHz audio that follows what was added before. */
+  /** Adds the next 8 kHz audio. */
   push(pcm: Int16Array): void {
     this.#pending.push(pcm);
   }
@@ -147,7 +147,7 @@ function surestRun(certainties: readonly number[]): number {
   return surest;
 }
 
-/** One call's. Takes each window, then whether it was voice, then what came of it. */
+/** Mean level of one call's voice. For each window, call `hear`, then `weigh`, then `tell`. */
 class VadLoudness {
   #newest = 0;
   #sum = 0;
@@ -190,7 +190,7 @@ class VadLoudness {
   }
 }
 
-/** Two windows: what one tick leaves over, and what comes until the next. */
+/** Two windows: the rest of one tick, and the audio until the next. */
 const SAMPLES_FIRST = 512;
 
 /** Audio that waits to be cut into windows, in memory that is used again. */
@@ -219,7 +219,7 @@ export class PendingSamples {
     this.#end = 0;
   }
 
-  /** Moves what waits to the front, into larger memory where it has grown. */
+  /** Moves waiting samples to the front, or to a larger array when they do not fit. */
   #makeRoom(count: number): void {
     const waiting = this.#samples.subarray(this.#start, this.#end);
     if (waiting.length + count > this.#samples.length) {
@@ -241,7 +241,7 @@ export interface DetectorStream {
 
 /** A voice activity detection model in memory. */
 export interface Vad {
-  /** 8000 or 16000: what `score` takes. */
+  /** Sample rate that `score` takes: 8000 or 16000. */
   readonly rateHz: 8000 | 16_000;
 
   /** Samples in one window, 32 ms. */

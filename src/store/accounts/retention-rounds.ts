@@ -83,7 +83,7 @@ export class RetentionSweep {
 
 const ROUND_MS = 600_000;
 
-/** Between the batches of one round, so that conversations have the thread for most of the time. */
+/** Pause between the batches of one round, so that conversations have the thread for most of the time. */
 const BREATH_MS = 50;
 
 /** Prunes at the start and every ten minutes, for as long as batches are full. */
@@ -113,7 +113,7 @@ export class RetentionRounds {
     return this.#rounds.stop();
   }
 
-  /** After a failure the next round tries again: rows that are too old do no harm. */
+  /** Prunes once. After a failure the next round tries again: rows that are too old do no harm. */
   async #round(): Promise<number> {
     try {
       const rows = await this.#retention.prune(this.#clock.now());
@@ -150,7 +150,7 @@ const FILES_MAX = 100;
 /** Rewriting a larger file blocks the thread for more than half a second: `admin compact` does it. */
 const COMPACTED_BYTES_MAX = 128 * 1024 * 1024;
 
-/** Between two rewrites of the file: a day where only retention deleted rows, to spare the disk. */
+/** Interval between two rewrites of the file: a day where only retention deleted rows, to spare the disk. */
 const COMPACTED_EVERY_MS = { asked: 60_000, expired: DAY_MS } as const;
 
 interface ErasureRoundParts {
@@ -173,7 +173,7 @@ export class ErasureRounds implements Eraser {
   readonly #parts: ErasureRoundParts;
   readonly #looks: Repeater;
   #unlisten: () => void = () => undefined;
-  /** One after the other: requests finish what they erased, and the rounds what is left. */
+  /** Runs one after the other: a request finishes its own erasure, a round the remaining ones. */
   #finishing: Promise<void> = Promise.resolve();
   /** Whether more erasures were requested since the current pass began. */
   #isRung = false;
@@ -196,7 +196,7 @@ export class ErasureRounds implements Eraser {
     this.#looks.askIn(BREATH_MS);
   }
 
-  /** Resolves when nothing is under way. What is left stays on record for the next start. Safe to call twice. */
+  /** Resolves when no work is in progress. Unfinished erasures stay recorded for the next start. Safe to call twice. */
   async stop(): Promise<void> {
     this.#unlisten();
     await this.#looks.stop();
@@ -233,13 +233,13 @@ export class ErasureRounds implements Eraser {
       const files = await leftovers.files(FILES_MAX);
       const gone = await this.#deleteFiles(files);
       for (const file of gone) await leftovers.fileGone(file);
-      // Those that cannot be deleted are first again the next time.
+      // Files that cannot be deleted come first again in the next round.
       if (files.length < FILES_MAX || gone.length === 0) break;
     }
     if (this.#isLogDue) this.#isLogDue = !(await leftovers.emptyLog());
   }
 
-  /** @returns those that need not be looked at again. */
+  /** @returns files that need no further attempt. */
   async #deleteFiles(files: readonly string[]): Promise<readonly string[]> {
     const { dataFolder, log } = this.#parts;
     const gone: string[] = [];
@@ -279,7 +279,7 @@ export class ErasureRounds implements Eraser {
     this.#isLogDue = !(await leftovers.emptyLog());
   }
 
-  /** What fails is tried again by the next look. */
+  /** Runs `work`; a failure is logged, and the next look tries again. */
   async #attempt(work: () => Promise<void>): Promise<void> {
     try {
       await work();

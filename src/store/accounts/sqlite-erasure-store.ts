@@ -21,7 +21,7 @@ import type { Database } from '../sqlite/database.ts';
 import { recordOf, rowOf } from '../sqlite/rows.ts';
 import { build, type CallRow, type ErasureRow, type LeftoverRow } from '../sqlite/schema.ts';
 
-/** As the index of open erasures has it. */
+/** Condition in the form of the index of open erasures. */
 const IS_OPEN = sql<boolean>`finished_at is null`;
 
 /** Keeps erasures in SQLite. */
@@ -283,7 +283,7 @@ export class CallErasure {
     await this.#leave('file', file);
   }
 
-  /** Erases the transcript, and what was read out of it, of a call that stays, and the events that contain them. */
+  /** Erases the words of a call that stays: transcript, summary, extracted data, notes, SMS texts, and its events. */
   async eraseWords(id: string): Promise<void> {
     await this.#eraseTold(id);
     const forget = build.updateTable('calls').set({
@@ -311,7 +311,7 @@ export class CallErasure {
     await this.#database.run(build.deleteFrom('transcript_entries').where('call_id', '=', id));
   }
 
-  /** What a campaign kept of the call: number and metadata. */
+  /** Erases the campaign's contact of the call, with number and metadata. */
   async #eraseContact(callId: string): Promise<void> {
     await this.#database.run(build.deleteFrom('campaign_contacts').where('call_id', '=', callId));
   }

@@ -1,4 +1,4 @@
-/** Retention in SQLite: deletes the server's own rows by age, and what has outlived the retention of its account, a bounded number a call. */
+/** Retention in SQLite: deletes the server's own rows by age, and an account's data by its retention, a bounded number a call. */
 import { type RawBuilder, sql } from 'kysely';
 import { type Account, PRUNED_ROWS_MAX, type Retention } from '../../domain/account/account.ts';
 import { AUDIT_KEPT_MS, AUDIT_ROWS_MAX } from '../../domain/account/audit-log.ts';
@@ -145,7 +145,7 @@ export class SqliteAccountRetention implements AccountRetention {
   readonly #database: Queries;
   readonly #notifier: Notifier;
 
-  /** @param parts.notifier Notifies when something was erased. */
+  /** @param parts.notifier Notifies of erasures. */
   constructor(database: Queries, parts: { readonly notifier: Notifier }) {
     this.#database = database;
     this.#notifier = parts.notifier;

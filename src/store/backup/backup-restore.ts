@@ -46,7 +46,7 @@ export class DatabasePresentError extends Error {
 interface Restored {
   readonly manifest: BackupManifest;
   readonly recordings: CopiedRecordings;
-  /** Where the database from before lies; null when there was none. */
+  /** Path of the previous database; null when there was none. */
   readonly keptAs: string | null;
   /** Steps that brought the backup to this version's schema. */
   readonly migrations: readonly string[];
@@ -59,10 +59,10 @@ interface Restored {
 }
 
 /**
- * Puts a backup in the place of the database. The old one is kept as `<file>.before-restore`.
+ * Replaces the database by a backup. The old one is kept as `<file>.before-restore`.
  *
- * @param options.mayReplace whether there may be a database already.
- * @param options.keepQueue whether calls that wait to be dialled go on waiting: a server then dials those of the last
+ * @param options.mayReplace whether an existing database may be replaced.
+ * @param options.keepQueue whether queued calls stay queued: a server then dials those of the last
  * day, though they may have been dialled after the backup was made.
  * @throws {DatabaseInUseError} while a server works on it.
  * @throws {DatabasePresentError}
@@ -180,7 +180,7 @@ function setAside(databaseFile: string): string | null {
   return keptAs;
 }
 
-/** Copies the log into the database, so that a crash between two renames tears nothing apart. */
+/** Copies the write-ahead log into the database, so that a crash between two renames cannot separate the two. */
 function foldLog(databaseFile: string): void {
   if (!existsSync(databaseFile)) return;
   try {
@@ -202,7 +202,7 @@ function freeName(name: string): string {
   return `${name}-${number}`;
 }
 
-/** Why such a call failed. */
+/** Failure of queued calls in a restored backup. */
 const RESTORED: Failure = {
   reason: 'It waited in the queue when the backup was made, and is not dialled after a restore.',
   sipStatus: null,

@@ -146,7 +146,7 @@ const count = z.number().int().min(0);
 
 const manifestSchema = z.object({
   format: z.literal(1),
-  /** Of the server that made it. */
+  /** Version of the server that made it. */
   version: z.string(),
   createdAt: z.iso.datetime(),
   database: z.object({
@@ -174,14 +174,14 @@ export type BackupManifest = z.output<typeof manifestSchema>;
  * complete.
  *
  * @param options.folder Must not exist, or be empty.
- * @throws {Error} naming what could not be read or written; then nothing is left of it.
+ * @throws {Error} naming what could not be read or written; no partial backup is left then.
  */
 export async function makeBackup(options: {
   readonly databaseFile: string;
   readonly dataFolder: string;
   readonly folder: string;
   readonly recordings: RecordingMode;
-  /** Of the server. */
+  /** Version of the server. */
   readonly version: string;
   readonly now: Date;
 }): Promise<BackupManifest> {
@@ -232,7 +232,7 @@ async function fill(
   };
 }
 
-/** Without its key the passwords in the copy are lost. A key of the settings is the operator's to keep. */
+/** Copies the key, without which the passwords in the copy are lost. A key of the settings is the operator's to keep. */
 function copySecretsKey(from: string, to: string): void {
   const keys = readKeys(keyFileOf(from));
   if (keys.length > 0) addKeys(keyFileOf(to), keys);

@@ -18,7 +18,7 @@ import { recordOf } from '../sqlite/rows.ts';
 import { build, type CallRow } from '../sqlite/schema.ts';
 import { EVERY_AGENT } from './call-rollups.ts';
 
-/** Before and after every call. */
+/** Times before and after every call. */
 const [EARLIEST_MS, LATEST_MS] = [0, Number.MAX_SAFE_INTEGER];
 
 /** Up to here, skipping along the index is quicker than finding the day. */
@@ -67,7 +67,7 @@ export async function listCalls(
   return { calls: rows.map(summaryOf), total, offset };
 }
 
-/** Starts in the index right behind the position; what is added before it moves nothing. */
+/** Starts in the index right behind the position, so that calls added before it do not shift the page. */
 async function pageAfter(
   database: Queries,
   listed: Listed,
@@ -289,7 +289,7 @@ async function indexEndedCalls(database: Queries): Promise<boolean> {
   });
 }
 
-/** Indexes before a search, so that it finds what has just ended. Without the write lock it finds what was indexed before. */
+/** Indexes before a search, so that it finds calls that have just ended. Without the write lock, it finds those indexed before. */
 async function indexBeforeSearch(database: Queries): Promise<void> {
   try {
     await indexEndedCalls(database);

@@ -110,7 +110,7 @@ export class CallRollups {
   }
 }
 
-/** In the agent's own row, and in that of all agents. */
+/** Replaces in the agent's own row, and in the row of all agents. */
 async function replaceInBoth<Row extends { readonly calls: number; readonly agent_id: string }>(
   table: SumTable<Row>,
   was: Row | undefined,
@@ -226,7 +226,7 @@ class SumTable<Row extends { readonly calls: number }> {
       where ${key.map((column) => `${column} = ?`).join(' and ')} and calls = 0`;
   }
 
-  /** Takes `was` away and adds `is`; undefined counts nothing. */
+  /** Subtracts `was` and adds `is`; undefined counts as zero. */
   async replace(was: Row | undefined, is: Row | undefined): Promise<void> {
     if (was && is && this.#key.every((column) => was[column] === is[column])) {
       return this.#change(

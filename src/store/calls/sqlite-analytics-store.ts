@@ -154,7 +154,7 @@ export class SqliteQuarterHours implements QuarterHours {
 }
 
 /**
- * Adds the turns of a call to those of its quarter hour, for its agent and for all agents of the account together. Runs
+ * Adds a call's answers to the counts of its quarter hour, for its agent and for all agents of the account together. Runs
  * inside a transaction.
  */
 export async function addAnswers(

@@ -1,4 +1,4 @@
-/** What belongs to a call in SQLite: its SIP trace, the quality of its packets, tags and note. */
+/** A call's diagnostics in SQLite: SIP trace, packet quality, tags and note. */
 
 import { type CallNote, type CallNoteStore, NO_NOTE } from '../../domain/call/call.ts';
 import type { CallQuality, CallQualityStore } from '../../domain/call/call-life.ts';
@@ -39,7 +39,7 @@ export class SqliteSipTraceStore implements SipTraceStore {
   }
 }
 
-/** A message as the column has it: instants in Unix milliseconds. */
+/** A message as stored in the column: instants in Unix milliseconds. */
 type StoredMessage = Omit<SipTraceMessage, 'at'> & { readonly atMs: number };
 
 function traceRowOf({ callId, messages, isTruncated, keptAt }: KeptSipTrace): SipTraceRow {

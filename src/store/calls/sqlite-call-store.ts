@@ -133,7 +133,7 @@ export class SqliteCallStore implements CallStore {
     const query = build
       .selectFrom('calls')
       .selectAll()
-      // As the index `calls_unfinished` has it.
+      // The same condition as in the index `calls_unfinished`.
       .where(sql<boolean>`status in ('queued', 'ringing', 'in_progress')`)
       .where('status', '<>', 'queued')
       .orderBy('sort_at')
@@ -170,7 +170,7 @@ export class SqliteCallStore implements CallStore {
   }
 }
 
-/** Adds the times to answer of a call that ends now to those of its quarter hour. */
+/** Adds the times to answer of a call that ends now to the counts of its quarter hour. */
 async function countAnswersOf(database: Queries, call: CallRow): Promise<void> {
   const timeline = await timelineOf(database, call.id);
   const answersMs = answerTimesOf(timeline);
@@ -213,7 +213,7 @@ function queuedCalls(environment: Environment, direction: CallDirection) {
       .selectFrom('calls')
       .where('environment', '=', environment)
       .where('direction', '=', direction)
-      // As the index `calls_queued` has it.
+      // The same condition as in the index `calls_queued`.
       .where('status', '=', sql.lit('queued'))
       .orderBy(sql`rowid`)
   );
@@ -238,7 +238,7 @@ function transcriptEntryOf(row: Omit<TranscriptRow, 'call_id'>): TranscriptEntry
   };
 }
 
-/** What a list adds to a call is no column. */
+/** A call, perhaps with the field of lists that is no column. */
 type MaybeSummary = Call & Partial<Pick<CallSummary, 'hasTranscript'>>;
 
 function callRowOf({ from, to, hasTranscript: _, ...call }: MaybeSummary): CallRow {
@@ -249,7 +249,7 @@ function callRowOf({ from, to, hasTranscript: _, ...call }: MaybeSummary): CallR
 /** More than a machine has at a time. */
 const DIALOGS_MAX = 100_000;
 
-/** Keeps open dialogs in SQLite, answered and not yet: a process ends those that a dead one left. */
+/** Keeps open dialogs in SQLite, answered or not: the next process ends dialogs that a crashed one left open. */
 export class SqliteDialogStore implements DialogStore {
   readonly #database: Queries;
 

@@ -50,7 +50,7 @@ function matchOf(agentId: string, question: string): string | undefined {
 /** Numbers of all vectors that are kept in memory: 64 MiB. */
 const NUMBERS_MAX = 16 * 1024 * 1024;
 
-/** Farther than this from the question, a passage is about something else. */
+/** Least similarity: a passage below it is on another subject than the question. */
 const SIMILARITY_MIN = 0.2;
 
 interface Vectors {
@@ -99,7 +99,7 @@ function vectorQuery(
 class KeptVectors {
   readonly #stamp: Sqlite.Statement<unknown[], unknown>;
   readonly #read: Sqlite.Statement<unknown[], { readonly id: number; readonly vector: Buffer }>;
-  /** By agent and model, least recently used first. */
+  /** Vectors by agent and model, least recently used first. */
   readonly #kept = new Map<string, Vectors>();
 
   constructor(sqlite: Sqlite.Database) {
@@ -150,7 +150,7 @@ function nearestTo(
     .map(({ id }) => id);
 }
 
-/** Of the vector with the one at `index`: their cosine, because both have the length 1. */
+/** Dot product with the vector at `index`: their cosine, because both have the length 1. */
 function product(vector: Float32Array, numbers: Float32Array, index: number): number {
   let sum = 0;
   const from = index * vector.length;

@@ -1,6 +1,6 @@
 /** The schema of version 0.1.0. Databases begin with it; later changes are steps of `migrate.ts`. */
 
-/** Tables whose rows are accounts and what they own, besides calls. */
+/** Tables of accounts and of their data, except calls. */
 const ACCOUNTS = `
 create table accounts (
   id text primary key, name text not null, plan text not null,
@@ -48,8 +48,8 @@ create table number_assignments (
 `;
 
 /**
- * Calls with their records. `agent_id` refers to nothing, because an agent's calls outlive it. The index of an agent's
- * calls ends in what today's usage sums; every filter of a list is answered by `calls_by_time`.
+ * Calls with their records. `agent_id` is no foreign key, because an agent's calls outlive it. The index of an agent's calls
+ * ends in the columns that today's usage sums; `calls_by_time` answers every filter of a list.
  */
 const CALLS = `
 create table calls (
@@ -121,8 +121,8 @@ create table intent_days (
 `;
 
 /**
- * Events, and their deliveries. An endpoint is sent what happens after its creation: events have an order of their own,
- * because clocks may go back. Triggers count deliveries, because counting a million of them takes too long.
+ * Events, and their deliveries. An endpoint receives the events after its creation: `position` orders events, because
+ * clocks may go back. Triggers count deliveries, because counting a million of them takes too long.
  */
 const WEBHOOKS = `
 create table events (

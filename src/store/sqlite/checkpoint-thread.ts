@@ -51,7 +51,7 @@ function run(port: MessagePort, { file, everyMs }: CheckpointOrder): void {
   post({ kind: 'ready' });
 }
 
-/** After a complete checkpoint the next write starts the log again from its beginning; else it would only grow. */
+/** Tries a complete checkpoint: the next write then starts the log again from its beginning; else it would only grow. */
 function checkpoint(sqlite: Sqlite.Database): void {
   let pages = 0;
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {

@@ -41,7 +41,7 @@ export class Checkpointer {
   constructor(options: {
     readonly database: Database;
     readonly log: Logger;
-    /** Between two checkpoints; 2,000 by default. */
+    /** Time between two checkpoints; 2,000 by default. */
     readonly everyMs?: number;
     /** A test's replacement of the thread. */
     readonly startThread?: StartCheckpoints;

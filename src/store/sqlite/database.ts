@@ -25,8 +25,8 @@ export const USUAL_LOG_PAGES = 1000;
 const STATEMENTS_MAX = 1000;
 
 /**
- * One SQLite connection. Its methods run at once, or after the transaction that is open; those that wait go on in the order
- * of their calls.
+ * One SQLite connection. Its methods run at once, or after the transaction that is open; waiting calls run in their
+ * order.
  */
 export class Database implements Queries {
   readonly file: string;
@@ -104,7 +104,7 @@ export class Database implements Queries {
     this.#sqlite.close();
   }
 
-  /** Queries end in microtasks, so a transaction that is open in the next phase of the event loop waits for something else. */
+  /** Queries end in microtasks: a transaction still open in the next phase of the event loop awaits other work, which is an error. */
   async #commit<Result>(
     transaction: Transaction,
     work: (transaction: Queries) => Promise<Result>,
@@ -180,7 +180,7 @@ class Transaction implements Queries {
 class Statements {
   readonly #sqlite: Sqlite.Database;
   readonly #file: string;
-  /** By SQL text. */
+  /** Statements by SQL text. */
   readonly #prepared = new Map<string, Sqlite.Statement<unknown[], unknown>>();
 
   constructor(sqlite: Sqlite.Database, file: string) {

@@ -15,7 +15,7 @@ type NamedTable = 'calendars' | 'custom_tools' | 'mcp_servers' | 'sms_gateways';
 
 type NamedRow = Tables[NamedTable];
 
-/** The table whose rows are those of the record; this is what the casts below rest on. */
+/** The tables whose rows fit the record; the casts below rely on this. */
 type TableOf<Fields> = {
   [Table in NamedTable]: Tables[Table] extends RowOf<Fields> ? Table : never;
 }[NamedTable];
@@ -24,7 +24,7 @@ interface Options<Fields> {
   readonly table: TableOf<Fields>;
   readonly box: SecretBox;
   readonly format: Format<Fields>;
-  /** What such a record is called. */
+  /** Noun of the records in messages. */
   readonly kind: string;
   /** How many an account and environment may have. */
   readonly max: number;

@@ -55,7 +55,7 @@ export function recordOf<Fields>(row: RowOf<Fields>, format: Format<Fields> = {}
   return record as Fields;
 }
 
-/** By column; there are some hundred. */
+/** Fields by column; there are some hundred. */
 const FIELDS = new Map<string, string>();
 
 function fieldOf(column: string): string {

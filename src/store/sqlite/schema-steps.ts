@@ -1,9 +1,9 @@
 /** Long steps of the schema for `migrate.ts`: the search index of calls, and the sums of calls by quarter hour. */
 
 /**
- * `call_documents` has a row for each call that is over and has words; `call-list.ts` makes it, of the calls that a trigger lists in
- * `call_documents_due`. Triggers keep the index itself, so that no writer can forget to, and what is erased leaves it too: `secure-delete` takes its words out at once. `owner` is in the index because a search
- * must not read the words of other accounts.
+ * `call_documents` has a row for each ended call with words; `call-list.ts` adds it, for calls that a trigger lists in
+ * `call_documents_due`. Triggers maintain the index itself, so that no writer can forget to; erased words leave it too, and
+ * `secure-delete` removes them at once. `owner` is in the index because a search must not read the words of other accounts.
  *
  * @see https://sqlite.org/fts5.html#external_content_tables
  */

@@ -52,7 +52,7 @@ export type AgentVersionRow = RowOf<AgentContent> & {
   readonly changed: string;
 };
 
-/** Unpublished changes of an agent; `changes` is JSON, as a PATCH has it. */
+/** Unpublished changes of an agent; `changes` is JSON, as in a PATCH. */
 export type AgentDraftRow = {
   readonly agent_id: string;
   readonly changes: string;
@@ -69,7 +69,7 @@ export type CallRow = RowOf<Omit<Call, 'from' | 'to'>> & {
   readonly sort_at: number;
 };
 
-/** What the outbox keeps of an endpoint, besides its record. */
+/** State that the outbox keeps of an endpoint, in addition to its record. */
 interface EndpointState {
   /** Deliveries that failed for good since the last success. */
   readonly failures_in_row: number;
@@ -146,7 +146,7 @@ interface SecretRow {
   readonly value: string;
 }
 
-/** Calls of one UTC day that agree in everything that lists and analytics ask for, added up. */
+/** Sums over the calls of one UTC day with the same account, environment, agent, direction and status. */
 export interface CallDayRow {
   readonly account_id: string;
   readonly environment: string;
@@ -163,7 +163,7 @@ export interface CallDayRow {
   readonly billed_seconds: number;
   readonly sentiment_sum: number;
   readonly sentiment_count: number;
-  /** Of `calls`, those that were erased since: lists leave them out, analytics do not. */
+  /** Part of `calls` that was erased since: lists leave it out, analytics do not. */
   readonly erased: number;
 }
 
@@ -204,7 +204,7 @@ export interface CallCostRow {
   readonly agent_id: string;
   readonly account_id: string;
   readonly environment: string;
-  /** As `AnswerTimesRow.quarter_hour`. */
+  /** Quarter hours since 1970, as `AnswerTimesRow.quarter_hour`. */
   readonly quarter_hour: number;
   readonly currency: string;
   readonly calls: number;
@@ -248,7 +248,7 @@ export interface NotedErasureRow {
 export interface LeftoverRow {
   /** `file`: a recording to delete. `pages`: the database file is to be rewritten. */
   readonly kind: 'file' | 'pages';
-  /** Of pages: `asked` or `expired`. */
+  /** Path of a file; of pages, `asked` or `expired`. */
   readonly name: string;
 }
 
@@ -267,7 +267,7 @@ export interface Tables {
     readonly document_id: string;
     readonly text: string;
   };
-  /** Of newest versions. Triggers keep `knowledge_index`, its full text index. */
+  /** Passages of newest versions. Triggers keep `knowledge_index`, their full text index. */
   knowledge_passages: {
     readonly id: Generated<number>;
     readonly document_id: string;
@@ -340,7 +340,7 @@ export interface Tables {
   probes: { readonly id: number; readonly probed_at: number };
 }
 
-/** Builds SQL and does not run it: that is what `Queries` is for. */
+/** Builds SQL; `Queries` runs it. */
 export const build = new Kysely<Tables>({
   dialect: {
     createAdapter: () => new SqliteAdapter(),

@@ -9,7 +9,7 @@ import { KEY_BYTES, SealError, SecretBox } from '../../lib/secrets.ts';
 import { hasCode } from '../../lib/unknown-value.ts';
 import type { Queries } from '../queries.ts';
 
-/** By table, with what stands in their place once they are forgotten. */
+/** Sealed columns by table, with their value once the secret is forgotten. */
 const SEALED = {
   trunks: { password: null },
   custom_tools: { headers: '[]' },
@@ -47,17 +47,17 @@ interface SecretCell {
   readonly table: string;
   readonly column: string;
   readonly rowid: number;
-  /** Of the record. */
+  /** Name of the record. */
   readonly name: string;
   readonly value: string;
-  /** What stands in its place once it is forgotten. */
+  /** Value of the column once the secret is forgotten. */
   readonly empty: string | null;
 }
 
 /**
- * Seals with the newest key what is not: secrets of a version that kept them as they are, and those of older keys.
+ * Seals with the newest key all secrets that are not: plain text, and secrets sealed with older keys.
  *
- * @param options.forget Empties what no key opens.
+ * @param options.forget Empties secrets that no key opens.
  * @returns the records whose secret was forgotten, such as `trunks "carrier"`.
  * @throws {Error} naming the first record whose secret no key opens, and what to do.
  */
@@ -136,9 +136,9 @@ export function keyFileOf(databaseFile: string): string {
 }
 
 /**
- * The box of a database. Without a key in the settings, the file has one, and is made where it is missing.
+ * The box of a database. Without a key in the settings, the key file has one; a missing file is created.
  *
- * @param secretsKey `SECRETS_KEY`: 32 bytes in base64. Keys of the file open what was sealed before.
+ * @param secretsKey `SECRETS_KEY`: 32 bytes in base64. Keys of the file open older secrets.
  * @throws {Error} when the file has a line that is no key, or cannot be read or made.
  */
 export function openBox(databaseFile: string, secretsKey: string | undefined): SecretBox {
@@ -180,7 +180,7 @@ export function readKeys(file: string): readonly Buffer[] {
   });
 }
 
-/** Writes keys of a backup in front of those that are there, each once; without keys, nothing. */
+/** Adds keys of a backup before the existing ones, each once; does nothing without keys. */
 export function addKeys(file: string, keys: readonly Buffer[]): void {
   if (keys.length === 0) return;
   const known = [...keys, ...readKeys(file)].map((key) => key.toString('base64'));

@@ -28,10 +28,10 @@ interface Block {
   readonly counted: number;
 }
 
-/** Counts requests in SQLite, many with one write, so that a restart forgives nothing. */
+/** Counts requests in SQLite, many with one write; counts survive a restart. */
 export class SqliteRateStore implements RateStore {
   readonly #database: Queries;
-  /** Those of one window. */
+  /** Blocks of counted requests of one window, by subject. */
   readonly #blocks = new Map<string, Block>();
   #windowStart: number | undefined;
   /** Ends with the newest count: one follows the other, because a block is taken once. */
@@ -55,7 +55,7 @@ export class SqliteRateStore implements RateStore {
     return block.used;
   }
 
-  /** Gives back what was counted in advance. Safe to call twice. @throws {StoreError} when the disk fails. */
+  /** Gives back unused counts that were taken in advance. Safe to call twice. @throws {StoreError} when the disk fails. */
   async close(): Promise<void> {
     const blocks = [...this.#blocks];
     this.#blocks.clear();

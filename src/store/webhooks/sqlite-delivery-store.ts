@@ -175,7 +175,7 @@ function restart(now: Date) {
   });
 }
 
-/** The attempt that waits is due at once; those before it count. */
+/** Makes the waiting attempt due at once; earlier attempts still count. */
 function hurry(now: Date) {
   return build.updateTable('webhook_deliveries').set({ next_attempt_at: now.getTime() });
 }
@@ -243,7 +243,7 @@ function selectTotal(scope: Scope, query: DeliveryQuery) {
   return status === undefined ? counted : counted.where('status', '=', status);
 }
 
-/** Status is a literal, because the indexes of failed and of pending deliveries have it as their condition. */
+/** Status is a literal, because it is the condition of the indexes of failed and of pending deliveries. */
 function filtered(scope: Scope, { status, endpointId, eventId }: DeliveryQuery) {
   let query = build
     .selectFrom('webhook_deliveries')

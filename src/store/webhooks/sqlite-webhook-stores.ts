@@ -141,7 +141,7 @@ function attemptOf(json: string): EndpointHealth['lastAttempt'] {
  */
 const LOOKED_AT_MAX = 10_000;
 
-/** As the index `events_by_hour` has it. */
+/** Hour of an event, in the form of the index `events_by_hour`. */
 const HOUR = sql`created_at / 3600000`;
 
 /** Keeps events in SQLite. */
@@ -221,9 +221,9 @@ function filterEvents(
 }
 
 /**
- * The first event of each hour since one, by two index seeks an hour: a millisecond for all that are kept. Hours are
- * looked at one by one because events are not in the order of their times: those of the sandbox lie in the future,
- * and clocks are set back.
+ * The first event since an hour, by two index seeks for each hour with events: a millisecond for all stored events. Hours
+ * are read one by one because events are not in the order of their times: sandbox events lie in the future, and clocks
+ * are set back.
  */
 function firstSince(hour: number) {
   const next = (from: RawBuilder<unknown>) =>

@@ -88,7 +88,7 @@ class DirectEndpoint extends SessionEndpoint {
     return this.apply(readSdp(remoteSdp, { ...this.#options, isOffer: !this.isOfferPending }));
   }
 
-  /** As `negotiate`, from a description that has been parsed. */
+  /** Negotiates as `negotiate`, with a description that has been parsed. */
   apply({ text, theirs, agreed }: RemoteDescription): string {
     const { cryptoLines = [] } = theirs;
     this.remoteSdp = text;
@@ -104,7 +104,7 @@ class DirectEndpoint extends SessionEndpoint {
     return this.localSdp;
   }
 
-  /** The far end that leaves has our keys: it could decrypt what we say to the next one. */
+  /** Changes our SRTP keys: with the old ones, the far end that leaves could decrypt the sound for the next one. */
   override prepareMove(): () => Promise<void> {
     const [keys, restore] = [this.#keys, super.prepareMove()];
     this.#keys = new SdesKeys();

@@ -21,7 +21,7 @@ const CLOSE_MS_MAX = 2_000;
 const RETRY_MS = 50;
 const ATTEMPTS_MAX = 60;
 
-/** What we give to telephone-event on both sides. */
+/** Payload type that we give to telephone-event on both sides. */
 const TELEPHONE_EVENT = 101;
 
 const NOTHING_YET: Flow = { doesListen: true, doesSpeak: false };
@@ -117,7 +117,7 @@ export class BridgedEndpoint extends SessionEndpoint {
     return this.#closed;
   }
 
-  /** Only FreeSWITCH gets the new address, not the far end. */
+  /** Gives the new address to FreeSWITCH alone, not to the far end. */
   async #followSource(): Promise<void> {
     const { log } = this.#options;
     try {
@@ -152,7 +152,7 @@ export class BridgedEndpoint extends SessionEndpoint {
     }
   }
 
-  /** On hold the engine sends nothing, which FreeSWITCH must not take for a lost leg. */
+  /** On hold the engine sends no media. FreeSWITCH is told so, because it would take the silence for a lost leg. */
   async #follow(flow: Flow): Promise<void> {
     const isHeld = !flow.doesListen;
     if (isHeld !== this.#isHeld) {

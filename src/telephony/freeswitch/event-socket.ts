@@ -5,7 +5,7 @@ import type { Clock } from '../../lib/clock.ts';
 /** A server that is well answers within milliseconds. */
 const ANSWER_MS_MAX = 3_000;
 
-/** FreeSWITCH's highest: what commands print on purpose, and no message of its own. */
+/** FreeSWITCH's highest log level: output of commands, without log messages of its own. */
 const CONSOLE_LEVEL = 0;
 
 /** More commands than that wait for no server that is well. */
@@ -164,7 +164,7 @@ interface EventSocketMessage {
   readonly body: string;
 }
 
-/** The bytes are not what FreeSWITCH would send. */
+/** Failure of the event socket or of its protocol. */
 export class EventSocketError extends Error {
   override readonly name = 'EventSocketError';
 }

@@ -3,7 +3,7 @@ import type { Clock } from '../../lib/clock.ts';
 import { isSameSource, type Source, SourceLock, type TrustedHosts } from '../../rtp/source-lock.ts';
 import { rtpPlaceOf, withRtpPlace } from './carrier-sdp.ts';
 
-/** While a new source may prove itself, as `SourceLock` has it. */
+/** Time in which a new source may prove itself; the same as in `SourceLock`. */
 const LEARNING_MS = 5_000;
 const LEARNING_CHECK_MS = 100;
 /** Afterwards: the silence that `SourceLock` requires before another port may prove itself. */
@@ -20,7 +20,7 @@ interface FarEndSourceOptions extends TrustedHosts {
   readonly relayedPackets: () => Promise<number>;
   /** Has FreeSWITCH report each packet that reaches the leg, or no longer. Never rejects. */
   readonly trace: (isOn: boolean) => Promise<void>;
-  /** Called when FreeSWITCH needs another address; `located` has it. */
+  /** Called when FreeSWITCH needs another address; `located` gives it. */
   readonly onMoved: () => void;
   readonly clock: Clock;
 }

@@ -110,7 +110,7 @@ export class FreeSwitchGateway implements MediaGateway {
     return { server, connection };
   }
 
-  /** @param offer the carrier's, with nothing in it that the trunk may not have; undefined when we offer. */
+  /** @param offer the carrier's offer, reduced to what the trunk allows; undefined when we make the offer. */
   async #openAt(
     place: Place,
     options: MediaOptions,
@@ -155,7 +155,7 @@ export class FreeSwitchGateway implements MediaGateway {
     }
   }
 
-  /** Both legs, or none: a single or late one is ended. */
+  /** Creates both legs, or none: a single or late one is ended. */
   async #legs(
     wishes: readonly [readonly [FsmrfServer, string], readonly [FsmrfServer, string]],
   ): Promise<readonly [FsmrfEndpoint, FsmrfEndpoint]> {

@@ -72,7 +72,7 @@ export class FreeSwitchServer {
   #hasSip = false;
   #isRunning = false;
   #retryMs = RETRY_MS_MIN;
-  /** By the names of legs. */
+  /** Packet listeners by the UUID of the leg. */
   readonly #watchers = new Map<string, (packet: TracedPacket) => void>();
   #cancelTimer: () => void = () => undefined;
 
@@ -86,12 +86,12 @@ export class FreeSwitchServer {
     });
   }
 
-  /** What calls are made with; undefined while the server is not well. */
+  /** Connection for calls; undefined while the server is not well. */
   get connection(): FreeSwitchConnection | undefined {
     return this.#sipProblem === undefined ? this.#connection : undefined;
   }
 
-  /** Resolves when the first attempt has succeeded or failed, after 1.5 s at the latest; it goes on trying. */
+  /** Resolves when the first attempt has succeeded or failed, after 1.5 s at the latest; then keeps trying. */
   async start(): Promise<void> {
     if (this.#isRunning) return;
     this.#isRunning = true;

@@ -29,7 +29,7 @@ export interface FsmrfEndpoint {
 
 /** One SIP profile of one FreeSWITCH. */
 export interface FsmrfServer {
-  /** What INVITEs to FreeSWITCH go out through. */
+  /** SIP client that sends INVITEs to FreeSWITCH. */
   readonly srf: LegSip;
   readonly conn: {
     removeAllListeners(event: string): void;

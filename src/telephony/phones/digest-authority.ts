@@ -12,7 +12,7 @@ const NONCES_MAX = 10_000;
 
 const REALM = 'offhook';
 
-/** The credentials of a request, and what the check needs to know of it. */
+/** The credentials of a request, and the fields that the check needs. */
 interface Credentials {
   readonly username: string;
   readonly nonce: string;
@@ -98,7 +98,7 @@ export class DigestAuthority {
   }
 }
 
-/** Each name is tried at its first letter alone: a long one without a value would be read once for each letter. */
+/** Each name is matched from its first letter only: a long name without a value would cost one pass per letter. */
 const PARAM = /(?<![a-z-])([a-z-]+)\s*=\s*(?:"((?:\\.|[^"\\])*)"|([^\s,"]+))/gi;
 
 /**
@@ -121,10 +121,10 @@ export function credentialsFrom(header: string): Credentials | undefined {
   return undefined;
 }
 
-/** A mistyped password, on a telephone that tries again by itself. */
+/** Wrong tries without a wait: a mistyped password on a telephone that tries again by itself. */
 const FREE_TRIES = 5;
 
-/** From there on a source that goes on in its wait gets no answer. */
+/** Wrong tries after which a source that does not keep its wait gets no answer. */
 const SILENT_FROM_TRIES = 8;
 
 const FIRST_WAIT_MS = 2_000;

@@ -5,7 +5,7 @@ import { withoutQuotedText } from '../call-headers.ts';
 import { credentialsFrom, DigestAuthority, SourceBackOff } from './digest-authority.ts';
 import { type Phone, sourcesOfPhones } from './phones.ts';
 
-/** What a request of a telephone has to tell. */
+/** Part of a telephone's request that the registrar reads. */
 interface PhoneRequest {
   readonly method: string;
   readonly source_address: string;
@@ -18,7 +18,7 @@ export interface PhoneAnswer {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Either the telephone that sent a request, or the response that refuses or challenges it. */
+/** The telephone that sent a request, or the response that refuses or challenges it. */
 type Admission = { readonly phone: Phone } | { readonly answer: PhoneAnswer };
 
 /** Registrar and authenticator of the telephones of one server. */
@@ -93,7 +93,7 @@ export class PhoneRegistrar {
     if (credentials === undefined) return this.#challenge(request, false);
     const phone = this.#phones.get(credentials.username);
     const { password, algorithm = 'MD5' } = phone ?? {};
-    // The work is the same for a name that is not there, so that its time tells nothing.
+    // An unknown name costs the same work, so that the response time does not reveal it.
     const facts = { method: request.method, sourceAddress, password: password ?? '', algorithm };
     const verdict = this.#authority.check(credentials, facts);
     if (verdict === 'foreign') return this.#challenge(request, true);

@@ -10,7 +10,7 @@ export interface Phone {
   readonly password: string;
   /** Number that its calls are from; its name without one. */
   readonly extension?: string;
-  /** Id of the agent that answers what is no agent's number. */
+  /** Id of the agent that answers calls to numbers that no agent has. */
   readonly agent?: string;
   /** Id of the account whose agents it may call; the first account unless given. */
   readonly account?: string;
@@ -34,7 +34,7 @@ const PRIVATE_NETWORKS = [
   ...['::1', 'fc00::/7', 'fe80::/10'],
 ];
 
-/** What a field must be, and whether it is. */
+/** Rule for a field: the expectation in words, and the test. */
 type Check = readonly [expected: string, allows: (value: unknown) => boolean];
 
 const matches = (pattern: RegExp) => (value: unknown) =>

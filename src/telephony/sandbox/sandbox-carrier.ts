@@ -27,7 +27,7 @@ const UNLIMITED: TrunkRoute = {
 };
 
 interface SandboxCarrierOptions {
-  /** For how long telephones ring; a leg's time is its call's own. */
+  /** Clock of ringing times; a leg has the clock of its own call. */
   readonly clock: Clock;
   /** Makes the identifier of a call. */
   readonly newSid: () => string;
@@ -192,7 +192,7 @@ interface SandboxRingingOptions {
   readonly clock: Clock;
 }
 
-/** Only the first call of a scenario waits for its party's voice; one that takes longer than this is done without. */
+/** Longest wait for a party's voice, which only the first call of a scenario has; one that takes longer is done without. */
 const VOICE_MS_MAX = 20_000;
 
 /** Ringing at either end of a simulated call, until it is answered or given up. */

@@ -58,7 +58,7 @@ export class SandboxLeg implements Leg {
     });
   }
 
-  /** Lets the call's time begin: the party does nothing before. Once, before anything else. */
+  /** Starts the call's time; the party is idle before. Call it once, before any other method. */
   open(clock: ScaledClock): void {
     this.#clock = clock;
     if (this.#cause !== undefined) return;
@@ -166,8 +166,8 @@ interface SandboxLineOptions {
 }
 
 /**
- * Nothing moves before `open`, which brings the call's clock. Overdue frames are made up for in order, so that a busy
- * process does not change the audio.
+ * Audio line to a scripted party; nothing moves before `open`, which brings the call's clock. Overdue frames are made up for
+ * in order, so that a busy process does not change the audio.
  */
 export class SandboxLine implements AudioStream {
   readonly heard: ReceiveRing;
@@ -206,7 +206,7 @@ export class SandboxLine implements AudioStream {
     });
   }
 
-  /** Lets time begin. Once, before anything else. */
+  /** Starts the line's time. Call it once, before any other method. */
   open(clock: Clock): void {
     if (this.#clock !== undefined) throw new TypeError('Cannot open the line: it is open');
     this.#clock = clock;

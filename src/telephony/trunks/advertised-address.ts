@@ -2,7 +2,7 @@
 import { BlockList, isIP, isIPv4 } from 'node:net';
 import { rangeOfAddress } from '../../lib/local-routes.ts';
 
-/** What `isAdvertisable` allows, for messages. */
+/** Values that `isAdvertisable` allows, for messages. */
 export const ADVERTISED_ADDRESS_EXPECTED = 'an IPv4 address, a host name, or auto';
 
 /** RFC 3927: one cable, never through a NAT. */

@@ -41,16 +41,16 @@ export interface ObservedAddressesOptions {
   readonly log: Logger;
 }
 
-/** What carriers and the STUN server have seen, each its newest address. */
+/** Our addresses as carriers and the STUN server have seen them, the newest of each. */
 export class ObservedAddresses {
   readonly #options: ObservedAddressesOptions;
-  /** By IP address of the carrier. */
+  /** Addresses by IP address of the carrier. */
   readonly #byFarEnd = new BoundedMap<string, string>(FAR_ENDS_MAX);
   #newest: string | undefined;
   #byStun: string | undefined;
   #isStunSilent = false;
   #isRunning = false;
-  /** Nothing has registered yet. */
+  /** True during the first STUN request, before anything has registered. */
   #isStarting = false;
   #reportedAtMs = Number.NEGATIVE_INFINITY;
   #cancelAsk: () => void = () => {};
@@ -77,7 +77,7 @@ export class ObservedAddresses {
     this.#cancelReport = undefined;
   }
 
-  /** A carrier has answered, and told the address that our request came from. */
+  /** Notes the source address of our request, as a carrier's answer reports it. */
   seen(farEnd: string, address: string): void {
     if (!isIPv4(address) || !isAdvertisable(address)) return;
     if (this.#byFarEnd.get(farEnd) === address) return;
@@ -88,8 +88,8 @@ export class ObservedAddresses {
   }
 
   /**
-   * Our address for a far end: the one that it has told itself, else that of the STUN server, else the newest one that
-   * some carrier has told.
+   * Our address for a far end: the one that this far end has reported, else the STUN server's, else the newest one
+   * that any carrier has reported.
    */
   for(farEnd: string): KnownAddress | undefined {
     const own = this.#byFarEnd.get(farEnd);
@@ -97,7 +97,7 @@ export class ObservedAddresses {
     return this.general;
   }
 
-  /** Our address for far ends that have told none. */
+  /** Our address for far ends that have reported none. */
   get general(): KnownAddress | undefined {
     if (this.#byStun !== undefined) return { address: this.#byStun, source: 'stun' };
     return this.#newest === undefined ? undefined : { address: this.#newest, source: 'carrier' };

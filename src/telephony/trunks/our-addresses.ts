@@ -36,7 +36,7 @@ export interface OurAddressesOptions
   readonly onChange?: () => void;
 }
 
-/** What calls need to know. */
+/** Part of `OurAddresses` that calls need. */
 export type AdvertisedAddresses = Pick<
   OurAddresses,
   'advertisedTo' | 'isOutside' | 'proxyAddressOf'
@@ -101,7 +101,7 @@ export class OurAddresses {
     this.#observed.stop();
   }
 
-  /** A carrier has told the address that our request came from. */
+  /** Notes the source address of our request, as a carrier reports it. */
   seen(farEnd: string, address: string): void {
     this.#observed.seen(farEnd, address);
   }
@@ -117,7 +117,7 @@ export class OurAddresses {
     return this.#choose(farEnd, trunk)?.address;
   }
 
-  /** The address that a trunk's carrier is told now, and where it is from. */
+  /** The address that is advertised to a trunk's carrier now, and its source. */
   inUseFor(trunk: Trunk): AddressInUse {
     const [farEnd = ''] = this.#proxiesOf(trunk);
     return this.#choose(farEnd, trunk) ?? { address: null, source: 'local' };
@@ -204,7 +204,7 @@ export class OurAddresses {
     return address === undefined ? undefined : { address, source: 'name' };
   }
 
-  /** Of those trunks alone that have an address of their own. */
+  /** Finds the trunk of a far end, among trunks that have an address of their own. */
   #trunkAt(farEnd: string): Trunk | undefined {
     const family = isIP(farEnd);
     if (family === 0) return undefined;
@@ -216,7 +216,7 @@ export class OurAddresses {
     );
   }
 
-  /** Of several addresses the same one as before: resolvers turn their order. */
+  /** Resolves a name; of several addresses keeps the one before: resolvers turn their order. */
   async #lookUp(name: string): Promise<readonly string[]> {
     const { lookUp = systemLookUp } = this.#options;
     const found = await lookUp(name);
@@ -241,7 +241,7 @@ export class OurAddresses {
   }
 }
 
-/** For `/readyz`. */
+/** State for `/readyz`: the address, and its source. */
 function stateOf(setting: string, known: KnownAddress | undefined): string {
   const by = { carrier: 'as a carrier sees it', stun: 'as the STUN server sees it' };
   if (known === undefined) {
@@ -265,7 +265,7 @@ function ownNetworks(): ReturnType<typeof listOf> {
   );
 }
 
-/** How long a call may go to the former address, or be told it, after a name has another one. */
+/** Life of a look-up: for this long, calls may use or advertise a name's former address. */
 const KEPT_MS = 30_000;
 
 /** The system's resolver has no limit that is worth the name. */
@@ -297,7 +297,7 @@ interface Found {
   readonly untilMs: number;
 }
 
-/** The newest addresses of each name, with what is asked for it. A name without an answer keeps its former addresses. */
+/** The newest addresses of each name, and the query for them. A name without an answer keeps its former addresses. */
 class NameLookUps<Asked> {
   readonly #options: Options<Asked>;
   #names: ReadonlyMap<string, Asked> = new Map();
@@ -339,7 +339,7 @@ class NameLookUps<Asked> {
     return this.#found.get(name)?.addresses ?? [];
   }
 
-  /** As `of`, but resolves the name first where its addresses are not recent. */
+  /** Returns the addresses as `of` does, but resolves the name first where they are not recent. */
   async locate(name: string, asked: Asked): Promise<readonly string[]> {
     return this.#isDue(name) ? await this.#lookUp(name, asked) : this.of(name);
   }

@@ -67,7 +67,7 @@ function isOverTls({ proxy }: Trunk): boolean {
   return proxy.transport === 'tls';
 }
 
-/** What is known of each step so far. */
+/** State of each step so far. */
 class CheckSteps {
   readonly #onProgress: TrunkCheckWatch['onProgress'];
   readonly #found: TrunkCheckStep[] = [];
@@ -89,7 +89,7 @@ class CheckSteps {
     this.#change((known) => (known.step === step ? { step, state, message } : known));
   }
 
-  /** Skips what has no finding. */
+  /** Marks steps without a finding as skipped. */
   end(): TrunkCheck {
     this.#change((known) => (known.message === null ? { ...known, state: 'skipped' } : known));
     return { ok: this.#found.every(({ ok }) => ok), steps: this.#found };
@@ -280,7 +280,7 @@ function step(name: string, ok: boolean, message: string): TrunkCheckStep {
   return { step: name, ok, message };
 }
 
-/** What a carrier answered. */
+/** Answer of a carrier. */
 export interface DoctorReply {
   readonly status: number;
   /** Realm of its challenge. */
@@ -297,7 +297,7 @@ export interface DoctorReply {
   readonly bindings: number;
 }
 
-/** Where a proxy is found. */
+/** Address and port of a proxy. */
 export interface ProxyPlace {
   readonly address: string;
   readonly port: number;
@@ -321,10 +321,10 @@ export interface DoctorClient {
   /** Looks at the proxy's certificate, which has to have the proxy's name. Undefined where the trunk has no TLS. */
   certificate(place: ProxyPlace): Promise<ProxyCertificate | undefined>;
 
-  /** Sends OPTIONS. @returns undefined where nothing comes back. */
+  /** Sends OPTIONS. @returns undefined without a response. */
   options(): Promise<DoctorReply | undefined>;
 
-  /** Asks by REGISTER, with the trunk's password, what is registered; changes nothing. RFC 3261, 10.2.3. */
+  /** Queries the registered contacts by a REGISTER with the trunk's password; changes none of them. RFC 3261, 10.2.3. */
   bindings(): Promise<DoctorReply | undefined>;
 
   /** Safe to call twice. */

@@ -6,7 +6,7 @@ import { isObject } from '../../lib/unknown-value.ts';
 /** One direction, once every field has passed its check. */
 type PriceOfDirection = Pick<CallPrice, 'perMinute' | 'currency'> & Partial<CallPrice>;
 
-/** A price as settings have it, once every field has passed its check. */
+/** A price in the form of the settings, after the check of every field. */
 export interface PriceSettings {
   readonly inbound?: PriceOfDirection | null;
   readonly outbound?: PriceOfDirection | null;

@@ -18,10 +18,10 @@ import {
   TrunkSettingsError,
 } from './trunks.ts';
 
-/** Where a trunk is set up. */
+/** Source of a trunk's settings. */
 export type TrunkSource = TrunkSettingsView['source'];
 
-/** Finds what makes a trunk useless on this server though its settings are right; undefined where nothing does. */
+/** Finds a fault that makes a trunk unusable on this server despite valid settings; undefined without one. */
 export type FindFault = (trunk: Trunk) => TrunkFault | undefined;
 
 /** Holds the trunks of both sources. A trunk whose settings stay the same stays the same object. */

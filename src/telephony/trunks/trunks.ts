@@ -71,7 +71,7 @@ const NUMBER_PATTERN = /^(\+[1-9]\d{6,14}|\+\d{0,14}\*|\*)$/;
 /** No quote, backslash or control character: the text goes into quoted strings of SIP headers. */
 const HEADER_TEXT = /^[^"\\\p{Cc}]{1,255}$/u;
 
-/** What a value must be, and whether it is. */
+/** Rule for a value: the expectation in words, and the test. */
 interface Check {
   readonly expected: string;
   readonly allows: (value: unknown) => boolean;
@@ -188,7 +188,7 @@ export function parseTrunks(json: string, file = 'sip-config/trunks.json'): read
 }
 
 /**
- * Reads one trunk, as the file or the REST interface has it.
+ * Reads one trunk, in the form of the file or of the REST interface.
  *
  * @throws {TrunkSettingsError} naming every wrong field.
  */
@@ -201,7 +201,7 @@ export function parseTrunk(settings: Readonly<Record<string, unknown>>): Trunk {
   return trunkOf(settings as unknown as TrunkSettings);
 }
 
-/** A trunk as the file has it, once every field has passed its check. */
+/** A trunk in the form of the file, after the check of every field. */
 interface TrunkSettings extends Partial<Omit<Trunk, 'proxy' | 'price'>> {
   readonly name: string;
   readonly proxy: string;
@@ -321,7 +321,7 @@ export function isNetwork(text: string): boolean {
     addNetwork(new BlockList(), text);
     return true;
   } catch {
-    // What node:net cannot read is no network.
+    // Text that node:net cannot read is no network.
     return false;
   }
 }

@@ -93,7 +93,7 @@ export class BrowserCall implements IncomingCall {
   }
 }
 
-/** A leg whose end by a closed tab counts as the caller's own. */
+/** A leg whose loss by a closed tab counts as a hang-up of the caller. */
 function browserLeg(
   leg: Leg,
   options: { readonly isLost: () => boolean; readonly onReleased: () => void },

@@ -37,7 +37,7 @@ const KEPT =
 /**
  * Reads a browser's offer.
  *
- * @throws {MediaError} 400 when it is no description, 488 when it asks for something that is not spoken here.
+ * @throws {MediaError} 400 when it is no description, 488 when it needs media that is not supported.
  */
 export function readOffer(text: string): BrowserOffer {
   const lines = linesOf(text);
@@ -201,7 +201,7 @@ export async function addressesFor(
  */
 export function hostAddresses(others: readonly string[] = []): readonly string[] {
   const own = interfaceAddresses()
-    // RFC 3927: addresses that mean something on one cable only.
+    // RFC 3927: addresses that are valid on one link only.
     .filter(({ family, internal, address }) => {
       return family === 'IPv4' && !internal && !address.startsWith('169.254.');
     })

@@ -98,7 +98,7 @@ export type ToRelay =
   | {
       readonly kind: 'open';
       readonly call: number;
-      /** The browser's, with nothing in it that is not spoken here. */
+      /** The browser's offer, reduced to supported media. */
       readonly offer: string;
       readonly telephoneEventPayloadType: number | undefined;
       /** The port of the media engine that takes this call's RTP. */

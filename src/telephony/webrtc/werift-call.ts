@@ -122,7 +122,7 @@ function codecsFor(telephoneEventPayloadType: number | undefined): RTCRtpCodecPa
   return [voice, keys];
 }
 
-/** Without a list of its own, werift asks a server of Google's at every call, and an empty list counts as none. */
+/** Removes werift's STUN server: without a list of its own it asks one of Google's, and an empty list counts as none. */
 export function hostCandidatesOnly(peer: RTCPeerConnection): void {
   for (const { connection } of peer.iceTransports) delete connection.stunServer;
 }

@@ -1,4 +1,4 @@
-/** Media gateway for browsers: WebRTC by werift in a thread of its own, started by the first call; the endpoint of each call. */
+/** Media gateway for browsers: WebRTC by werift in a thread of its own, started by the first call, with one endpoint a call. */
 import { type Clock, OverdueError, within } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { messageOf } from '../../lib/unknown-value.ts';

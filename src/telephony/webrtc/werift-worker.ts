@@ -67,6 +67,6 @@ async function obey(message: ToRelay): Promise<void> {
 parentPort?.on('message', (message: ToRelay) => {
   queue = queue.then(() => obey(message));
 });
-// A packet that waits here is late for the media worker, which has a priority of its own.
+// A packet that waits here is late at the media worker, so this thread's priority is raised too.
 await raiseThreadPriority(FIFO_PRIORITY_LOW);
 tell({ kind: 'ready' });

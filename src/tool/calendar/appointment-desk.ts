@@ -21,7 +21,7 @@ export interface DeskParts extends LedgerParts {
   readonly log: Logger;
 }
 
-/** What came of a request. `noted`: it is kept, but not in the calendar, whose server does not answer. */
+/** Result of a request. `noted`: it is kept, but not in the calendar, whose server does not answer. */
 export type DeskOutcome =
   | { readonly kind: 'done' | 'noted'; readonly appointment: BookedAppointment }
   | {
@@ -32,7 +32,7 @@ export type DeskOutcome =
       readonly offers: readonly TimeSpan[];
     };
 
-/** What is asked of a new appointment. */
+/** Title, time and name of a requested appointment. */
 export interface BookingWish {
   readonly title: string;
   readonly span: TimeSpan;
@@ -42,7 +42,7 @@ export interface BookingWish {
 /** Free times that a caller is offered; more cannot be kept in mind by ear. */
 const OFFERS = 3;
 
-/** For each request to the calendar server: two of them end before the limit of a tool. */
+/** Time limit of each request to the calendar server: two of them end before the limit of a tool. */
 const SERVER_MS_MAX = 4000;
 
 /** Reason that tools give when the calendar server does not answer. */
@@ -106,7 +106,7 @@ export class AppointmentDesk {
   }
 
   /**
-   * Appointments to come of this number under this name.
+   * Upcoming appointments of this number under this name.
    *
    * @param startsAt only the one that begins then; all of them unless given.
    */
@@ -158,7 +158,7 @@ export class AppointmentDesk {
     if (isRemoved) await this.#ledger.synced(cancelled);
   }
 
-  /** What our database does not take now is finished by `AppointmentSync`: the caller is not told that it failed. */
+  /** Leaves to `AppointmentSync` what our database does not take now: the caller is not told of a failure. */
   async #settled(
     appointment: BookedAppointment,
     settle: () => Promise<DeskOutcome>,
@@ -248,7 +248,7 @@ export class AppointmentDesk {
     }
   }
 
-  /** @param busy undefined where what is taken is not known: then nothing is offered. */
+  /** @param busy taken times; undefined when they are unknown: no slot is offered then. */
   async #refused(
     reason: string,
     { start, end }: TimeSpan,
@@ -263,7 +263,7 @@ export class AppointmentDesk {
     return { kind: 'refused', reason, offers: freeSlots(wanted, this.#calendar) };
   }
 
-  /** What has to be known of a start: nothing is offered in the past, where a model may have the year wrong. */
+  /** Span to search for a start; a past start counts as now, since a model may have the year wrong. */
   #searched(start: Date): TimeSpan {
     const now = this.#parts.clock.now();
     return searchedSpan(start < now ? now : start);

@@ -1,4 +1,4 @@
-/** What becomes of appointments, each step one transaction with the event that it causes. */
+/** State changes of appointments, each one transaction with the event that it causes. */
 import {
   APPOINTMENTS_PER_CALL_MAX,
   APPOINTMENTS_PER_NUMBER_MAX,
@@ -58,7 +58,7 @@ export class AppointmentLedger {
     });
   }
 
-  /** Confirms that the server has it. */
+  /** Confirms an appointment that the calendar server has. */
   confirm(appointment: BookedAppointment): Promise<BookedAppointment> {
     const change = { status: 'confirmed', reason: null, isSynced: true } as const;
     return this.#save(appointment, change, { isReported: true });
@@ -116,14 +116,14 @@ export class AppointmentLedger {
     );
   }
 
-  /** Takes a move back. The server may have seen it: it is told the time before again. */
+  /** Undoes a move. The server may have seen it, so the former time is sent to the server again. */
   movedBack(appointment: BookedAppointment): Promise<BookedAppointment> {
     const { previousStartsAt, previousEndsAt, startsAt, endsAt } = appointment;
     const before = { startsAt: previousStartsAt ?? startsAt, endsAt: previousEndsAt ?? endsAt };
     return this.#save(appointment, { ...before, ...NO_TIME_BEFORE, isSynced: false });
   }
 
-  /** Cancels it in any state. @param isSynced whether the calendar server has nothing to forget. */
+  /** Cancels it in any state. @param isSynced whether the calendar server needs no update. */
   cancel(appointment: BookedAppointment, isSynced: boolean): Promise<BookedAppointment> {
     return this.#parts.transaction(async ({ appointments }) => {
       const kept = (await appointments.find(appointment.id)) ?? appointment;
@@ -134,7 +134,7 @@ export class AppointmentLedger {
     });
   }
 
-  /** The server has been told everything. */
+  /** Notes that the server is up to date. */
   async synced(appointment: BookedAppointment): Promise<void> {
     await this.#save(appointment, { isSynced: true });
   }
@@ -145,8 +145,8 @@ export class AppointmentLedger {
   }
 
   /**
-   * Saves what has become of an appointment at the server. Where a call or a round has changed the record since it was
-   * read, the record stays, and the server is told again.
+   * Saves the result of a request to the server. Where a call or a round has changed the record since it was read, the
+   * record stays, and the server is updated again.
    */
   #save(
     read: BookedAppointment,
@@ -210,7 +210,7 @@ async function isFreeNow(
   return isFree(span, [...busy, ...others], calendar.bufferMinutes);
 }
 
-/** Bounds what a caller who talks an agent into booking can take. */
+/** Limits the appointments of a caller who talks an agent into booking. */
 async function hasTooMany(
   { appointments }: Pick<Stores, 'appointments'>,
   calendar: Calendar,

@@ -1,4 +1,4 @@
-/** Tells calendar servers what they did not hear when it happened: after a failure of theirs, or a crash of ours. */
+/** Sends calendar servers the changes that they have missed: after a failure of theirs, or a crash of this process. */
 import {
   type BookedAppointment,
   type CalendarServer,
@@ -34,7 +34,7 @@ const SETTLED_MS = 60_000;
 /** Appointments that one round may try. */
 const TRIES_MAX = 20;
 
-/** Appointments that one round looks at: those of calendars that do not answer keep no others waiting. */
+/** Appointments that one round looks at: so many that calendars without an answer do not delay the others. */
 const FOUND_MAX = 1000;
 
 /** No caller waits. */
@@ -55,7 +55,7 @@ export class AppointmentSync {
     this.#rounds = new Repeater({ clock: parts.clock, run });
   }
 
-  /** To be called once. What was written before cannot be in progress: the first round follows soon. */
+  /** Call it once. Requests for earlier records cannot be in progress, so the first round follows soon. */
   start(): void {
     this.#startedAt = this.#parts.clock.now();
     this.#rounds.askIn(FIRST_ROUND_MS);
@@ -148,7 +148,7 @@ export class AppointmentSync {
     else await this.#ledger.note(appointment, 'taken');
   }
 
-  /** What the caller was not told of yet, since the server crashed, becomes a wish that can be seen. */
+  /** Turns an appointment that the caller was not told of, since the server crashed, into an open one. */
   async #giveBack(appointment: BookedAppointment): Promise<void> {
     if (appointment.status === 'pending') await this.#ledger.note(appointment, 'unreachable');
     else await this.#ledger.tried(appointment);

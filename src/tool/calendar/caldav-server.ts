@@ -17,7 +17,7 @@ import type { TimeSpan } from '../../domain/calendar/slots.ts';
 import { readAtMost } from '../../lib/bounded-body.ts';
 import { GuardedHttp, type GuardOptions } from '../../webhook/ssrf-guard.ts';
 
-/** Between looking at an event and writing it another client may write it; then it is looked at again. */
+/** Tries of a write: another client may write the event between our look and our write. */
 const WRITE_TRIES = 2;
 
 const PRECONDITION_FAILED = 412;
@@ -74,7 +74,7 @@ export class CalDavServer implements CalendarServer {
   }
 
   async remove(appointment: BookedAppointment, signal: AbortSignal): Promise<void> {
-    // Without an ETag: what was changed there meanwhile is cancelled too.
+    // Without an ETag: an event that was changed on the server meanwhile is deleted too.
     const calendarObject = { url: this.#urlOf(appointment), etag: '', data: '' };
     const { status } = await deleteCalendarObject({ ...this.#request(signal), calendarObject });
     if (!isSuccess(status) && status !== NOT_FOUND) throw refused(status);
@@ -125,7 +125,7 @@ export class CalDavServer implements CalendarServer {
     return updateCalendarObject({ ...this.#request(signal), calendarObject });
   }
 
-  /** The event as the server has it; undefined where it has none. */
+  /** The event on the server; undefined when there is none. */
   async #read(
     appointment: BookedAppointment,
     signal: AbortSignal,
@@ -159,7 +159,7 @@ async function checkedList(answer: Response): Promise<Response> {
   return new Response(text, { status, headers });
 }
 
-/** What is unreadable is an error: what it takes is not known, and would be booked twice. */
+/** Busy spans of a list entry. Throws for an unreadable one: its time is not known, and would be booked twice. */
 function spansIn(
   { href, props, raw }: DAVResponse,
   span: TimeSpan,
@@ -178,7 +178,7 @@ function spansIn(
   }
 }
 
-/** @throws {CalendarServerError} when the server's text of the event is unreadable: what staff wrote is not overwritten. */
+/** @throws {CalendarServerError} when the server's text of the event is unreadable: text of the staff is not overwritten. */
 function movedIn(text: string, appointment: BookedAppointment): string | undefined {
   try {
     return movedText(text, appointment);
@@ -196,7 +196,7 @@ function refused(status: number): CalendarServerError {
   return new CalendarServerError(`it answered with status ${status}`);
 }
 
-/** Such as `20261201T090000Z`. */
+/** Instant in basic format, such as `20261201T090000Z`. */
 function basicOf(instant: Date): string {
   return instant.toISOString().replace(/[-:]|\.\d+/g, '');
 }
@@ -220,7 +220,7 @@ export class CalDavHttp {
   }
 
   /**
-   * As `fetch`, for a library that takes one; a redirect is an answer like others.
+   * Gives a `fetch` for a library that takes one; a redirect is an answer like others.
    *
    * @throws {CalendarServerError} when there is no answer, or too long a one; the signal's reason when aborted.
    */
@@ -243,7 +243,7 @@ export class CalDavHttp {
 
   async #send(url: string, init: RequestInit, signal: AbortSignal): Promise<Response> {
     const answer = await this.#http.request(url, {
-      // REPORT is none of undici's names, but of its tokens.
+      // undici's types do not list REPORT, but undici sends any method.
       method: (init.method ?? 'GET') as 'GET',
       headers: Object.fromEntries(new Headers(init.headers)),
       body: typeof init.body === 'string' ? init.body : null,

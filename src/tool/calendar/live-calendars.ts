@@ -43,7 +43,7 @@ export class LiveCalendars {
     this.#sync = new AppointmentSync({ ...parts, openServer: parts.servers.open });
   }
 
-  /** Starts telling calendar servers what they have missed. To be called once. */
+  /** Starts to send calendar servers the changes that they have missed. Call it once. */
   start(): void {
     this.#sync.start();
   }
@@ -54,7 +54,7 @@ export class LiveCalendars {
     await this.#parts.servers.stop();
   }
 
-  /** None where the agent does not list `book_appointment`, or names no calendar that exists. */
+  /** Makes the tools of a call; none where the agent does not list `book_appointment`, or names no calendar that exists. */
   async toolsOf(agent: Agent, call: Call): Promise<readonly Tool[]> {
     const { calendars, clock, servers } = this.#parts;
     if (agent.calendar === null || !agent.tools.includes('book_appointment')) return [];
@@ -110,7 +110,7 @@ function appointmentTools(parts: ToolParts): readonly Tool[] {
   return [bookTool(parts), findTool(parts), changeTool(parts), cancelTool(parts)];
 }
 
-/** At a calendar that does not answer nothing but a wish can be taken. */
+/** For a calendar that does not answer: only a wish can be noted. */
 const TAKE_A_MESSAGE =
   'Say that the calendar cannot be reached now, and that the wish has been noted in this call for a person to see';
 
@@ -160,7 +160,7 @@ function findTool({ desk, schedule }: ToolParts): Tool {
   };
 }
 
-/** What names the appointment that is to be changed or cancelled. */
+/** Parameters that identify the appointment to be changed or cancelled. */
 const which = ({ startDescription }: Schedule) => ({
   attendeeName: text('The name that the caller says it was booked under.', 120),
   startTime: text(

@@ -13,7 +13,7 @@ const PASSAGES_MAX = 5;
 /** Passages of each list that are joined. */
 const CANDIDATES = 20;
 
-/** What is left of the limit for joining the lists and the way back. */
+/** Part of the limit that is kept for joining the lists and the way back. */
 const RESERVE_MS = 8;
 
 /** A passage with its row, by which two lists know it. */
@@ -43,7 +43,7 @@ interface Options {
   readonly log: Logger;
 }
 
-/** Joins what words and meaning find; where the model is late or fails, the words alone count. */
+/** Joins the results of keyword and vector search; keyword results alone when the model is late or fails. */
 export class AgentSearch implements PassageSearch {
   readonly #options: Options;
 
@@ -87,13 +87,13 @@ export class AgentSearch implements PassageSearch {
   }
 }
 
-/** Dampens the first places: with less, one list's first would beat what both lists have. */
+/** Dampens the first ranks: with less, the first item of one list would beat items that are in both. */
 const RANK_OFFSET = 60;
 
 /**
- * Joins lists, best first: each thing counts `1 / (60 + rank)` for every list that has it.
+ * Joins lists, best first: each item scores `1 / (60 + rank)` for every list that has it.
  *
- * @param keyOf what makes two things the same.
+ * @param keyOf identity of an item.
  * @see Cormack, Clarke, Büttcher: Reciprocal Rank Fusion outperforms Condorcet and individual Rank Learning Methods, SIGIR 2009
  */
 export function fusedRanks<Item>(

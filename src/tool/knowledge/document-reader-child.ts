@@ -4,7 +4,7 @@ import { type DocumentFile, KNOWLEDGE_LIMITS } from '../../domain/knowledge/know
 import { ignoreSignals } from '../../lib/process/child-supervisor.ts';
 import { htmlText, pdfText } from './document-text.ts';
 
-/** What the process answers: the text, or what is wrong with the document. */
+/** Answer of the process: the text, or the problem of the document. */
 export type ReadAnswer = { readonly text: string } | { readonly problem: string };
 
 /** Reading stops soon after this: the document is refused as too long. */

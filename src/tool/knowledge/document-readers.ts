@@ -79,7 +79,7 @@ export class DocumentReaders implements DocumentReader {
   }
 }
 
-/** The server's secrets are in its environment: the process gets none of it. */
+/** The server's secrets are in its environment, so the child gets an empty one. */
 function startChild(): ChildProcess {
   const child = fork(CHILD, {
     serialization: 'advanced',

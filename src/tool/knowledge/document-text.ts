@@ -2,19 +2,19 @@
 import { Parser } from 'htmlparser2';
 import { getDocumentProxy } from 'unpdf';
 
-/** What is in these is not the text of a page. */
+/** Elements whose content is not the text of a page. */
 const SKIPPED: ReadonlySet<string> = new Set([
   ...['script', 'style', 'noscript', 'template', 'head', 'svg', 'math', 'iframe', 'object'],
   ...['nav', 'footer', 'button', 'select', 'textarea', 'audio', 'video', 'canvas'],
 ]);
 
-/** A paragraph of its own each. */
+/** Elements that are a paragraph of their own. */
 const BLOCKS: ReadonlySet<string> = new Set([
   ...['p', 'div', 'section', 'article', 'main', 'header', 'aside', 'blockquote', 'pre', 'figure'],
   ...['ul', 'ol', 'dl', 'table', 'form', 'fieldset', 'details', 'summary', 'address', 'hr'],
 ]);
 
-/** A line of its own each. */
+/** Elements that are a line of their own. */
 const LINES: ReadonlySet<string> = new Set(['br', 'li', 'tr', 'dt', 'dd', 'option', 'caption']);
 
 /** A cell of a table. */
@@ -80,7 +80,7 @@ class PageText {
   }
 
   add(text: string): void {
-    // Line ends of the source are blanks; those of headings and blocks are added above.
+    // Line ends of the source count as blanks; line ends of headings and blocks are added above.
     this.#push(text.replace(/\s+/g, ' '));
   }
 
@@ -121,7 +121,7 @@ const PAGES_MAX = 2000;
 /** A line that is further below the one before begins a paragraph, in heights of letters. */
 const GAP_MIN = 1.8;
 
-/** So much larger than most letters are those of headings. */
+/** Least ratio of a heading's letter height to the usual height. */
 const HEADING_RATIO_MIN = 1.15;
 
 const HEADING_CHARS_MAX = 120;
@@ -202,7 +202,7 @@ function isHeading({ text, heightPt }: PdfLine, usualPt: number): boolean {
   return heightPt >= usualPt * HEADING_RATIO_MIN && text.length <= HEADING_CHARS_MAX;
 }
 
-/** A paragraph goes on over the end of a page. */
+/** A paragraph may continue on the next page. */
 function isParagraph(line: PdfLine, before: PdfLine | undefined): boolean {
   if (before === undefined || before.page !== line.page) return false;
   return Math.abs(before.yPt - line.yPt) > GAP_MIN * Math.max(line.heightPt, before.heightPt);

@@ -1,4 +1,4 @@
-/** Computes the meaning of passages in the background: those of new documents, and all of them after a change of the model. */
+/** Computes vectors of passages in the background: for new documents, and for all documents after a change of the model. */
 import type { KnowledgeStore, UnreadPassage } from '../../domain/knowledge/knowledge.ts';
 import { type Clock, TimeLimit } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
@@ -12,10 +12,10 @@ const BATCH = 16;
 /** Enough for a large model on a slow machine: no call waits for it. */
 const BATCH_MS_MAX = 60_000;
 
-/** Between two looks for new passages. */
+/** Interval between two looks for new passages. */
 const LOOK_MS = 5000;
 
-/** After a failure of the server. */
+/** Wait after a failure of the server. */
 const RETRY_MS = 30_000;
 
 /** How the embedding model does, for `/readyz`. */
@@ -83,7 +83,7 @@ export class PassageEmbedder {
     }
   }
 
-  /** Without passages the model is tried with a word, so that the start says whether it answers. */
+  /** Embeds passages. Without any, the model is tried with a word, so that the start says whether it answers. */
   async #embed(passages: readonly UnreadPassage[]): Promise<void> {
     const { store, embedder, clock } = this.#options;
     const { signal: ended } = this.#end;

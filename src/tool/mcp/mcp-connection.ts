@@ -14,11 +14,11 @@ export interface McpTool {
   readonly name: string;
   readonly description: string;
   readonly parameters: Readonly<Record<string, unknown>>;
-  /** Whether the server says that it changes nothing. */
+  /** Whether the server declares the tool as read-only. */
   readonly isRead: boolean;
 }
 
-/** What a tool answered. */
+/** Answer of a tool. */
 export interface McpAnswer {
   readonly text: string;
   /** Whether the server says that it failed. */
@@ -47,7 +47,7 @@ export class McpConnection {
   constructor(options: {
     readonly server: McpServer;
     readonly fetch: McpFetch['fetch'];
-    /** Of this program. */
+    /** Version of this program. */
     readonly version: string;
   }) {
     this.#server = options.server;
@@ -120,7 +120,7 @@ export class McpConnection {
       { name: 'offhook', version: this.#version },
       {
         versionNegotiation: { mode: 'auto' },
-        // What a server says of its own answers is not checked: they are text for the model.
+        // A server's answers are not checked against its own schemas: they are text for the model.
         jsonSchemaValidator: { getValidator: () => takeAll },
         listMaxPages: PAGES_MAX,
       },
@@ -158,7 +158,7 @@ function isSessionGone(error: unknown): boolean {
   return [status, code, Object(data).status].includes(SESSION_GONE);
 }
 
-/** For connecting; a call of a tool has a limit for everything. */
+/** Time limit for connecting; a call of a tool has a limit for everything. */
 const CONNECT_MS_MAX = 10_000;
 
 /** Calls of one server's tools that run at one time; further ones wait within their limits of time. */
@@ -167,7 +167,7 @@ const CONNECTIONS_MAX = 16;
 /** A longer answer breaks off: a list of a hundred tools has 100 kB. */
 export const ANSWER_BYTES_MAX = 1_048_576;
 
-/** A `fetch` of the web's interface, over connections of its own. */
+/** A `fetch` with the interface of the Fetch API, over connections of its own. */
 export interface McpFetch {
   readonly fetch: (url: string | URL, init?: RequestInit) => Promise<Response>;
   /** Breaks every connection off. Safe to call twice. */
@@ -180,7 +180,7 @@ export function openMcpFetch(options: GuardOptions): McpFetch {
   const agent = guardedAgent({ ...options, ...limits });
   return {
     fetch: async (url, init = {}) => {
-      // The stream of a server's own messages: nothing here waits for them. MCP, "Listening for messages".
+      // GET opens the stream of a server's own messages, which are not used here. MCP, "Listening for messages".
       if (init.method === 'GET') return new Response(null, { status: 405 });
       const asked = { ...init, redirect: 'error', dispatcher: agent } as Parameters<
         typeof fetch

@@ -1,4 +1,4 @@
-/** Tools of MCP servers for calls: which there are, and what comes of calling them. */
+/** Tools of MCP servers for calls: lists and runs them, and turns their answers into outcomes. */
 import type { Agent } from '../../domain/agent/agent.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import { SCHEMA_LIMITS } from '../../domain/tool/argument-schema.ts';
@@ -186,7 +186,7 @@ export class McpTools {
     return [
       {
         isAfterWords: false,
-        // What changes something is not done for words that may have been misheard.
+        // A tool that may change data does not act on words that may have been misheard.
         needsSureWords: !isRead,
         mayUseCollected: true,
         description: {
@@ -222,7 +222,7 @@ export class McpTools {
       const answer = await connection.call(tool.name, args, signal);
       return outcomeOf({ ...answer, text: withoutSecrets(answer.text, server.headers) });
     } catch (error) {
-      // The toolbox has a word for what takes too long.
+      // The toolbox has its own text for a time-out.
       if (signal.aborted) throw error;
       return { text: UNREACHABLE, problem: problemOf(error) };
     }
@@ -268,7 +268,7 @@ async function openClient({ rules, version }: Options): Promise<McpClient> {
 const UNREACHABLE =
   'Not done: the service could not be reached. Tell the caller that it did not work.';
 
-/** Pure. @returns what the model is told of an answer: data that a stranger may have written. */
+/** Pure. @returns the outcome for the model; the answer in it is data that an outsider may have written. */
 export function outcomeOf({
   text,
   isError,
@@ -289,7 +289,7 @@ export function outcomeOf({
   };
 }
 
-/** The name of a server's tool as models may have it: letters, digits and _. */
+/** The name of a server's tool in the form that models accept: letters, digits and _. */
 export function nameForModel(server: Pick<McpServer, 'name'>, tool: Pick<McpTool, 'name'>): string {
   const own = tool.name.replace(/[^A-Za-z0-9_]+/g, '_');
   return `${server.name}_${own}`.slice(0, MODEL_NAME_CHARS_MAX);

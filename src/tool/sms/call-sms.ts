@@ -148,7 +148,7 @@ export class CallSms {
   }
 }
 
-/** What became of a text: the carrier took it, did not answer, or refused it. */
+/** Result of sending a text: the carrier took it, did not answer, or refused it. */
 type TextOutcome =
   | { readonly kind: 'taken' | 'unanswered' }
   | { readonly kind: 'refused'; readonly reason: string };
@@ -180,7 +180,7 @@ function newsOf(outcome: TextOutcome): SmsNews {
   }
 }
 
-/** What all senders share. */
+/** Dependencies that all senders over HTTP share. */
 interface HttpSmsParts {
   readonly client: () => Promise<ToolClient>;
   readonly rules: WebhookUrlRules;
@@ -190,7 +190,7 @@ interface HttpSmsParts {
   readonly now: () => Date;
 }
 
-/** Errors before a connection was there: the gateway has seen nothing of the message. */
+/** Errors before the connection is established: the gateway has not received the message. */
 const NOT_CONNECTED =
   /\((?:ECONNREFUSED|ENOTFOUND|ENODATA|EAI_AGAIN|ETIMEOUT|ESERVFAIL|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_VERIFY_LEAF_SIGNATURE|CERT_HAS_EXPIRED|ERR_TLS_CERT_ALTNAME_INVALID|ERR_SSL_WRONG_VERSION_NUMBER)\)$/;
 
@@ -243,7 +243,7 @@ function factsOf({ from, secret, username }: SmsGateway, { id, text, to }: SmsMe
   return { id, to, from, text: text ?? '', username: username ?? '', secret: secret ?? '' };
 }
 
-/** Only a customer's own server knows the secret that signs. */
+/** Headers that sign a request to a customer's own server; no other server knows the secret. */
 async function signatureOf(
   preset: SmsPreset,
   given: { readonly message: SmsMessage; readonly body: string; readonly parts: HttpSmsParts },

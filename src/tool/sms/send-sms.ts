@@ -10,13 +10,13 @@ export interface SmsSender {
   /**
    * Sends once.
    *
-   * @returns what the gateway says of the message.
+   * @returns the gateway's answer about the message.
    * @throws {Error} where it is not known whether the gateway took the message.
    */
   send(message: SmsMessage, signal: AbortSignal): Promise<SmsNews>;
 }
 
-/** What the tool of one call needs. */
+/** Rules and dependencies of `send_sms` for one call. */
 export interface SmsRules {
   readonly recipient: RecipientDecision;
   /** Whether a number rings here: an agent has no use for messages. */
@@ -29,7 +29,7 @@ export interface SmsRules {
   readonly newMessage: (facts: { readonly to: string; readonly text: string }) => SmsMessage;
   /** Saves a new message where limits and opt-outs allow it. */
   readonly admit: (message: SmsMessage) => Promise<SmsRefusal | undefined>;
-  /** Records what became of a message. */
+  /** Records the outcome of a message. */
   readonly record: (message: SmsMessage, news: SmsNews) => Promise<void>;
   readonly clock: Clock;
 }
@@ -95,10 +95,10 @@ const REFUSALS: Readonly<Record<SmsRefusal, string>> = {
   'daily-cap': 'the messages of the day are used up',
 };
 
-/** The messages of one call. A message goes out to its end, even where the caller speaks meanwhile and the model is not told. */
+/** The messages of one call. Sending completes even when the caller interrupts and the model gets no outcome. */
 class CallMessages {
   readonly #rules: SmsRules;
-  /** Outcome of a message that the model has not been told. */
+  /** Outcome of a message that the model has not received yet. */
   #untold: string | undefined;
   #isSending = false;
 
@@ -139,7 +139,7 @@ class CallMessages {
     return outcomeOf(news);
   }
 
-  /** Never rejects: that it is not known what became of the message is an outcome too. */
+  /** Never rejects: an unknown result is an outcome too. */
   async #hand(message: SmsMessage): Promise<SmsNews> {
     const { clock, record, sender, timeoutMs } = this.#rules;
     using limit = new TimeLimit(clock, timeoutMs, { reason: 'the gateway did not answer in time' });

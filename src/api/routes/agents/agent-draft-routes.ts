@@ -185,7 +185,7 @@ async function editedOf(
   return { agent, draft: await stores.agentDrafts.find(scope, agentId) };
 }
 
-/** Names both, because a draft is what differs from its agent: a change of either makes another draft of it. */
+/** Names both versions: a draft holds the differences from its agent, so that a change of either changes the draft. */
 function draftTag(agent: Agent, { updatedAt }: SavedDraft): string {
   return `"${agent.updatedAt.toISOString()}/${updatedAt.toISOString()}"`;
 }

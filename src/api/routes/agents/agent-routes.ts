@@ -197,7 +197,7 @@ function addAgentRemovals(api: ApiApp, deps: ApiDeps): void {
 }
 
 /**
- * Checks what cannot be checked inside of a transaction: whose the number is, and whether the model server has the model. Comes
+ * Runs the checks that cannot run inside a transaction: owner of the number, and whether the model server has the model. Comes
  * before `changedAgent`.
  *
  * @throws {ServiceError} as `patchAgent`; VALIDATION_ERROR when null stands for the number of an agent that has one, or the model

@@ -1,4 +1,4 @@
-/** `/api/agents/{agentId}/versions`: what an agent was like after each change, and going back to it. */
+/** `/api/agents/{agentId}/versions`: the versions of an agent, one per change, and restoring one. */
 import { z } from '@hono/zod-openapi';
 import { requireKnownModel } from '../../../domain/agent/agent-rules.ts';
 import {
@@ -135,7 +135,7 @@ export function addAgentVersionRoutes(api: ApiApp, deps: ApiDeps): void {
   });
 }
 
-/** Of a text that is no such number, 0: there is no such version. */
+/** Version number in a text; 0, which no version has, where the text is no such number. */
 function numberOf(text: string): number {
   return /^[1-9]\d{0,14}$/.test(text) ? Number(text) : 0;
 }

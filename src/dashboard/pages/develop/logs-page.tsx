@@ -1,4 +1,4 @@
-/** Logs: the newest requests to the REST interface, and what the server has warned of, as they come. */
+/** Logs: the newest requests to the REST interface, and the server's warnings and errors, as they come. */
 import { useState } from 'preact/hooks';
 import type {
   RequestEntry,
@@ -13,7 +13,7 @@ import { useFilters, usePages } from '../../parts/use-load.ts';
 
 const PER_PAGE = 50;
 
-/** The newest page follows what happens. */
+/** Interval at which the newest page is loaded again. */
 const REFRESH_MS = 3000;
 
 export function LogsPage() {

@@ -1,4 +1,4 @@
-/** The audit log: who changed what, newest first, by user and by what was changed. */
+/** The audit log: who changed what, newest first, with filters by user and resource. */
 import type { AuditEntry, UserList } from '../../api-types.ts';
 import { client, route, t, word } from '../../app-state.ts';
 import { ChoiceFilter, TextField } from '../../parts/field.tsx';

@@ -1,4 +1,4 @@
-/** Models: what runs now and how fast, what each profile would bring, and the download of either. */
+/** Models: engines in use and their speed, models of each profile, and downloads. */
 import { useEffect } from 'preact/hooks';
 import type { Model, ModelCatalogue, ModelDownload } from '../../api-types.ts';
 import { client, formats, sentence, t, word } from '../../app-state.ts';
@@ -108,7 +108,7 @@ function Profiles({ catalogue, onChanged }: CatalogueProps) {
   );
 }
 
-/** Starts a download; says that all is there where nothing is missing. */
+/** Starts a download; says that all files are there if none is missing. */
 function StartButton(props: {
   readonly name: string;
   readonly missingBytes: number;
@@ -150,7 +150,7 @@ function Download(props: {
     {},
     { isOfInstallation: true, ...(isBegun && { refreshMs: REFRESH_MS }) },
   );
-  // What is said of an end is final: the newest answer about a running one may be older.
+  // The end of a download is final: the newest followed state may be older than that.
   const value = isBegun ? followed : begun;
   useEffect(() => {
     if (isBegun && value.state !== 'running') onEnded();
@@ -202,7 +202,7 @@ function Progress({ of: download, label }: { readonly of: ModelDownload; readonl
   );
 }
 
-/** An expression of SPDX with the page that states it, and what the licence asks for. */
+/** SPDX expression, with a link to the page that states it, and the conditions of the licence. */
 function Licence({ of: { licence, licenceUrl, licenceNote } }: { readonly of: Model }) {
   return (
     <>

@@ -1,4 +1,4 @@
-/** Whether the server can take calls, and with what. */
+/** Whether the server can take calls, with its engines, carriers and checks. */
 import { client, sentence, t } from '../../app-state.ts';
 import { EngineTable, SelfTestSection, useReadiness } from '../../parts/engines.tsx';
 import { Button, Page, Section, Shown, State, Table } from '../../parts/page.tsx';

@@ -51,7 +51,7 @@ export class OnnxEmbedder implements Embedder {
   #lastId = 0;
   #folder = '';
   #starting: Promise<unknown> | undefined;
-  /** From the first success on, the supervisor starts the process again by itself. */
+  /** After the first successful start, the supervisor restarts the process itself. */
   #hasStarted = false;
   #isStopped = false;
   #cancelWatch: () => void = () => undefined;
@@ -158,7 +158,7 @@ export class OnnxEmbedder implements Embedder {
     this.#cancelWatch();
     this.#running = undefined;
     const { answer } = running.request;
-    // A copy: what came is a view of the whole message.
+    // A copy: the received array is a view of the whole message.
     if (message.kind === 'vector') answer.resolve(Float32Array.from(message.vector));
     else answer.reject(this.#failure(message.reason));
     this.#next();

@@ -90,7 +90,7 @@ async function readJson<Content>(path: string, schema: z.ZodType<Content>): Prom
   }
 }
 
-/** What keeps a graph from being used; undefined for one that can be. */
+/** Fault that makes a graph unusable; undefined for one that can be used. */
 function faultOf({ inputNames, outputNames }: InferenceSession): string | undefined {
   const other = inputNames.find((name) => !INPUTS.includes(name));
   if (other !== undefined) return `it has the input "${other}", which no such model has`;

@@ -56,7 +56,7 @@ export class PacketLoop {
   readonly #epoll: number;
   readonly #event = newMemory(EVENT.words);
   readonly #events = newMemory(EVENT.words * EVENTS_MAX);
-  /** By descriptor. */
+  /** Sockets by descriptor. */
   readonly #sockets: (ReadableSocket | undefined)[] = [];
   #socketCount = 0;
   readonly #timers = new Set<Timer>();

@@ -46,7 +46,7 @@ export class DecoderRun {
    *
    * @param tokens any number in the first step; one in later steps, because exports traced with a cache
    * have no causal mask for more.
-   * @returns scores for what follows each of them.
+   * @returns for each of them, the scores of the next token.
    */
   async step(tokens: readonly number[]): Promise<readonly Logits[]> {
     const isFirst = this.#tokens === 0;
@@ -118,7 +118,7 @@ export class DecoderRun {
   }
 }
 
-/** Of [1, heads, length, headSize] the first `count` of the length. */
+/** First `count` steps of a tensor [1, heads, length, headSize]. */
 function firstSteps(
   tensor: Tensor,
   { heads, headSize, count }: { heads: number; headSize: number; count: number },
@@ -228,13 +228,13 @@ interface TokenChoice {
   readonly logProbability: number;
 }
 
-/** By token, 1 where it may be chosen, else 0. */
+/** Mask by token: 1 where it may be chosen, else 0. */
 export type AllowedTokens = Uint8Array;
 
 /** Lower scores vanish in a float32 sum. */
 const SCORE_DISTANCE_MAX = 30;
 
-/** Allows the tokens from 0 to `lastToken`, but for those suppressed. */
+/** Allows the tokens from 0 to `lastToken`, except suppressed ones. */
 export function allowedTokens(limits: {
   readonly lastToken: number;
   readonly suppressed: readonly number[];

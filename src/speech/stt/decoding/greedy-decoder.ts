@@ -18,7 +18,7 @@ export interface GreedyRequest {
   readonly draft: readonly number[];
   readonly endToken: number;
   readonly allowed: AllowedTokens;
-  /** For the first token. */
+  /** Tokens allowed as the first one. */
   readonly allowedFirst: AllowedTokens;
   readonly tokensMax: number;
   readonly signal: AbortSignal;

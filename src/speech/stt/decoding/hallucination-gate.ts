@@ -10,7 +10,7 @@ const CONFIDENCE_MIN = 0.5;
 /** The shortest word has more. Music, tones and noise that the detector takes for a voice have less: it is never sure. */
 const VOICED_MS_MIN = 80;
 
-/** Less than this share of the audio scored says nothing about the whole. */
+/** Share of the audio that must be scored for a verdict on the whole. */
 const SCORED_SHARE_MIN = 0.5;
 
 /** A shorter text may be a repetitive list of digits. */
@@ -22,7 +22,7 @@ const DISTINCT_PAIR_SHARE_MIN = 0.3;
 /** Voice activity in the same audio. */
 export interface VoiceShare {
   readonly scoredMs: number;
-  /** Of the surest voice without a gap: each part weighted by how sure the detector is, from 0 at its threshold to 1. */
+  /** Length of the surest voice without a gap: each part weighted by how sure the detector is, from 0 at its threshold to 1. */
   readonly voicedMs: number;
 }
 
@@ -52,7 +52,7 @@ function isUnvoiced(audioMs: number, voice: VoiceShare | null): boolean {
   return voice.voicedMs < VOICED_MS_MIN;
 }
 
-/** What subtitles tell of sounds and whisper.cpp writes for silence: `[BLANK_AUDIO]`, `(music playing)`, `*coughs*`. */
+/** Marks of sounds, as in subtitles, and of silence, as whisper.cpp writes them: `[BLANK_AUDIO]`, `(music playing)`, `*coughs*`. */
 const ANNOTATION = /\[[^\]]*\]|\([^)]*\)|\*[^*]*\*/g;
 
 /** Whether the text tells of sounds alone; digits in brackets may be an area code. */

@@ -13,7 +13,7 @@ interface WordTokens {
 export type SpokenTimes =
   /** When each token began and, last, when the words ended: one more than there are tokens. */
   | { readonly kind: 'tokens'; readonly startsMs: readonly number[] }
-  /** Only when the whole was said: each word gets as much of it as it has letters. */
+  /** Time of the whole only: each word gets as much of it as it has letters. */
   | { readonly kind: 'span'; readonly startMs: number; readonly endMs: number };
 
 /** Joins tokens to words; a word is as sure as its least sure token. */

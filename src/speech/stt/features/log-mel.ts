@@ -27,7 +27,7 @@ export interface MelFeatures {
   readonly frames: number;
 }
 
-/** One utterance's spectrogram. What comes after 30 s is left out. */
+/** One utterance's spectrogram. Audio after 30 s is left out. */
 export class LogMel {
   readonly melCount: number;
   readonly #filters: readonly MelFilter[];
@@ -70,9 +70,9 @@ export class LogMel {
   }
 
   /**
-   * Gives the features of what was heard so far; more audio may follow.
+   * Returns the features of the audio so far; more audio may follow.
    *
-   * @param frames an even number; what the audio does not reach is silence.
+   * @param frames an even number; frames beyond the audio are silence.
    * @returns values scaled as Whisper expects: floor 8 below the loudest, then (log + 4) / 4.
    */
   features(frames: number): MelFeatures {

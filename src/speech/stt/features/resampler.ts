@@ -4,7 +4,7 @@ import { LINE_RATE_HZ } from '../../../media/audio-stream.ts';
 /** Taps of each phase at 22,050 Hz: 70 dB down from 4 kHz on, flat to 3.4 kHz. */
 const TAPS_AT_22050 = 160;
 
-/** Middle of the filter's slope, so that nothing above 4 kHz folds back. */
+/** Middle of the filter's slope: frequencies above 4 kHz must not alias. */
 const CUTOFF_HZ = 3700;
 
 /** Shape of the Kaiser window: 0.1102 * (70 dB - 8.7). */
@@ -44,7 +44,7 @@ export class Resampler {
     this.#pending = new Float32Array(this.#bank.taps / 2 - 1);
   }
 
-  /** Takes any number of samples; gives those that are ready, as floats of the same scale. */
+  /** Takes any number of samples; returns the finished output samples, as floats of the same scale. */
   push(samples: Int16Array | Float32Array): Float32Array {
     const joined = new Float32Array(this.#pending.length + samples.length);
     joined.set(this.#pending);
@@ -53,7 +53,7 @@ export class Resampler {
     return this.#drain();
   }
 
-  /** Gives the rest, as if silence followed. */
+  /** Returns the rest, with silence as the missing input. */
   flush(): Float32Array {
     return this.push(new Int16Array(this.#bank.taps / 2));
   }
@@ -145,9 +145,9 @@ const TAPS = 11;
 
 const TAP_WEIGHTS = halfBandWeights();
 
-/** Half-band interpolation that goes on where the last piece ended. Keeps state: use one instance a stream. */
+/** Half-band interpolation of a stream, piece by piece. Keeps state: use one instance a stream. */
 export class Upsampler {
-  /** The newest `2 * TAPS` samples of what came before, in -1..1. */
+  /** The newest `2 * TAPS` samples of earlier pieces, in -1..1. */
   readonly #past = new Float32Array(2 * TAPS);
 
   /**
@@ -183,7 +183,7 @@ function between(input: Float32Array, left: number): number {
   return sum;
 }
 
-/** A sinc under a Hann window, scaled so that a constant stays what it is. */
+/** A sinc under a Hann window, scaled so that a constant signal is unchanged. */
 function halfBandWeights(): Float64Array {
   const weights = Float64Array.from({ length: TAPS }, (_, tap) => {
     const angle = Math.PI * (tap + 0.5);

@@ -203,7 +203,7 @@ function wholeNumber(path: string, json: Readonly<Record<string, unknown>>, name
 /** Stands for a space within tokens. */
 const SPACE = '▁';
 
-/** A byte that has no token of its own text: `<0x0A>`. */
+/** Token of a byte that no text token has: `<0x0A>`. */
 const BYTE = /^<0x([0-9A-F]{2})>$/;
 
 interface TokenizerFile {

@@ -1,4 +1,4 @@
-/** Recognition by servers on the network: the least busy one is asked, and the local engine takes over what they do not answer. */
+/** Recognition by servers on the network: the least busy one first, and the local engine for requests that they do not answer. */
 
 import { type Clock, TimeLimit } from '../../../lib/clock.ts';
 import { messageOf } from '../../../lib/unknown-value.ts';
@@ -36,7 +36,7 @@ export interface NetworkRecognizerOptions {
   readonly onFallback?: () => void;
 }
 
-/** What is remembered of an utterance between requests. */
+/** State of an utterance between requests. */
 interface Memory {
   words: readonly RecognizedWord[];
   cancelPartial: () => void;

@@ -50,7 +50,7 @@ export interface RecognitionServersOrder {
 /** A second of silence, for probes: 8 kHz, mono, signed 16-bit. */
 export const PROBE_PCM = new Int16Array(8000);
 
-/** What every server takes without resampling. */
+/** Sample rate that every server takes without resampling. */
 export const WIDEBAND_HZ = 16_000;
 
 /** @param pcm 8 kHz, mono, signed 16-bit. @returns the same at 16 kHz. */

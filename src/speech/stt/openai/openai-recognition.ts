@@ -83,7 +83,7 @@ class OpenAiRecognition implements RecognitionServer {
   }
 }
 
-/** Whether a plainer form of the answer may be what the server wants. */
+/** Whether the server may have refused only the answer's format, so that a plainer one may work. */
 function isRefusal(error: unknown): boolean {
   return error instanceof HttpStatusError && (error.status === 400 || error.status === 422);
 }

@@ -61,7 +61,7 @@ export class ModelProcess<ToChild extends object, FromChild> {
     LoadOutcome
   >;
   #models: readonly string[] = [];
-  /** Of the newest attempt, as the child reported them. */
+  /** Failures of the newest attempt, as the child reported them. */
   #failures: readonly string[] = [];
 
   constructor(options: ModelProcessOptions<ToChild, FromChild>) {

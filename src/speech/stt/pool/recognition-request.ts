@@ -58,7 +58,7 @@ const RANKS: Readonly<Record<TranscriptionPriority, number>> = {
   partial: 2,
 };
 
-/** What the queue reads of a request. */
+/** Fields of a request that the queue reads. */
 export interface QueuedRequest {
   readonly priority: TranscriptionPriority;
   readonly utterance: { readonly id: number; readonly caller: object };
@@ -90,7 +90,7 @@ export class RequestQueue<Request extends QueuedRequest> {
     this.#turns.delete(request.utterance.caller);
   }
 
-  /** Takes the next request that is ready: of the highest priority, that of the caller who was served longest ago. */
+  /** Takes the next ready request: by priority, then by the caller who was served longest ago. */
   take(isReady: (request: Request) => boolean = () => true): Request | undefined {
     const [next] = this.#requests.filter(isReady).toSorted((a, b) => this.#compare(a, b));
     if (next === undefined) return undefined;
@@ -130,7 +130,7 @@ export class RequestQueue<Request extends QueuedRequest> {
   }
 }
 
-/** As long as Whisper's window; later audio is left out. */
+/** Length of Whisper's window; later audio is left out. */
 const SAMPLES_MAX = 30 * LINE_RATE_HZ;
 
 /** The audio of one utterance, kept to be sent again to the next child: 8 kHz, mono, signed 16-bit. */

@@ -39,7 +39,7 @@ export interface RecognizerPoolOptions extends Omit<EngineOrder, 'models'> {
 export class RecognizerPool {
   readonly #lanes: readonly RecognizerLane[];
   readonly #queue = new RequestQueue<LaneRequest>();
-  /** By open utterance: the process that gets its audio ahead. */
+  /** Process that gets an utterance's audio ahead, by open utterance. */
   readonly #homes = new Map<OpenUtterance, RecognizerLane>();
   readonly #closing = new Set<OpenUtterance>();
   /** Running mean of the answer times; 0 before the first answer. */

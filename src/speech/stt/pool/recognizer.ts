@@ -52,7 +52,7 @@ export interface Recognizer {
    */
   open(options: { readonly language: string; readonly prompt?: string }): UtteranceStream;
 
-  /** Lets go of the model. Call it when nothing is being transcribed. */
+  /** Frees the model. Call it when no transcription is running. */
   close(): Promise<void>;
 }
 
@@ -70,7 +70,7 @@ export interface RecognizerModule {
 /** Shorter audio holds no word, and is shorter than encoders' first filters. */
 export const AUDIO_MS_MIN = 100;
 
-/** What is recognised in audio without words. */
+/** Recognition of audio without words. */
 export function nothingHeard(language: string, audioMs: number): Recognition {
   return { text: '', words: [], confidence: 0, language, noSpeechProbability: 1, audioMs };
 }

@@ -161,9 +161,9 @@ function checkEncoded(
 }
 
 /**
- * Tries a short window: nothing in the file says whether it takes one.
+ * Tests whether the model takes a short window: its file does not say so.
  *
- * @throws {ModelFileError} when the output has a shape that no window explains.
+ * @throws {ModelFileError} when the output's shape fits no window.
  */
 async function takesShortWindows(encoder: Encoder, config: WhisperConfig): Promise<boolean> {
   try {

@@ -29,7 +29,7 @@ export function openRecognitionServer(
 class WyomingRecognition implements RecognitionServer {
   readonly address: string;
   readonly #model: string | undefined;
-  /** Of the model, or of all where the server chooses one; empty where it does not tell. */
+  /** Languages of the model, or of all where the server chooses one; empty where it does not tell. */
   #languages: readonly string[] = [];
 
   constructor(address: string, model: string | undefined) {

@@ -90,7 +90,7 @@ async function probeProgram(program: string): Promise<EngineProbe> {
   }
 }
 
-/** Only looks where it lies: it is GPL-3, and is loaded in a process of its own. */
+/** Finds the module without loading it: it is GPL-3, and is loaded in a process of its own. */
 async function probeModule(moduleName: string): Promise<EngineProbe> {
   try {
     createRequire(import.meta.url).resolve(moduleName);
@@ -124,7 +124,7 @@ const START_TIMEOUT_MS = 15_000;
 
 const ANSWER_TIMEOUT_MS = 15_000;
 
-/** Unknown voices that are told of in the log, each once. */
+/** Unknown voices that are logged, each once. */
 const NOTED_VOICES_MAX = 100;
 
 /** The voice of agents that name none. */

@@ -10,10 +10,10 @@ const TIMEOUT_MS = 5000;
 
 const OUTPUT_BYTES_MAX = 200_000;
 
-/** Where a word is read in another language: `(en)`, `(de)`. */
+/** Mark of a word that is read in another language: `(en)`, `(de)`. */
 const LANGUAGE_SWITCH = /\([a-z-]{2,12}\)/g;
 
-/** Where espeak-ng is: the program is asked where it runs, the WASM build where it does not. */
+/** Sources of espeak-ng: the program is asked where it runs, the WASM build where it does not. */
 export interface PhonemizerChoice {
   /** Name on PATH, or path. */
   readonly program: string;
@@ -104,7 +104,7 @@ function askProgram(child: ReturnType<typeof spawnIn>, text: string): Promise<st
   return promise;
 }
 
-/** In a process of its own, because of its licence; started at the first question, and again where it died. */
+/** Asks a separate process, because of its licence; the process starts with the first question, and again after a crash. */
 function wasmAsker(moduleName: string): Asker {
   let child: ChildProcess | undefined;
   let nextId = 1;
@@ -114,7 +114,7 @@ function wasmAsker(moduleName: string): Asker {
       execArgv: [],
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });
-    // A question to a child that has just died fails here; its `exit` is what counts.
+    // A question to a child that has just died fails here; its `exit` event handles that.
     child.on('error', () => undefined);
     return child;
   };

@@ -104,7 +104,7 @@ export class EspeakProgram implements SentenceEngine {
       turn.sink.wave(bytes);
       if (isSilent) {
         isSilent = false;
-        // Now, and not before, so that it costs the first sound nothing.
+        // Only now, so that it does not delay the first sound.
         this.#warm.warm(turn.sentence.voice);
       }
     });
@@ -149,7 +149,7 @@ type EspeakProcess = ChildProcessWithoutNullStreams;
 /** Starts every espeak-ng process, and keeps one waiting for each of the voices used last. */
 class WarmProcesses {
   readonly #program: string;
-  /** By voice, the one used last at the end. */
+  /** Waiting processes by voice, the one used last at the end. */
   readonly #waiting = new Map<string, EspeakProcess>();
   /** Waiting or speaking. */
   readonly #alive = new Set<EspeakProcess>();

@@ -10,7 +10,7 @@ export interface EspeakVoice {
   /** File and variant, such as `gmw/en-US+f3`. */
   readonly name: string;
   readonly wordsPerMinute: number;
-  /** What the speech is amplified by. */
+  /** Amplification of the speech. */
   readonly gainDb: number;
 }
 
@@ -86,7 +86,7 @@ export interface Sentence extends SpokenSentence {
   readonly voice: EspeakVoice;
 }
 
-/** What the child is started with. */
+/** Settings that the child is started with. */
 export interface SpeakingOrder {
   readonly engine: EspeakEngine;
   /** Starts a process, which speaks a test word and waits. */

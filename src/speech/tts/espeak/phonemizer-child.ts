@@ -1,4 +1,4 @@
-/** The process in which espeak-ng's WASM build writes phonemes, and nothing else; started by `espeak-phonemizer`, ends with it. */
+/** Child process that makes phonemes by espeak-ng's WASM build; `espeak-phonemizer` starts it, and it ends with its parent. */
 
 import { ignoreSignals } from '../../../lib/process/child-supervisor.ts';
 import { messageOf } from '../../../lib/unknown-value.ts';

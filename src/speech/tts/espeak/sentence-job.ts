@@ -122,7 +122,7 @@ export class EspeakWave {
       : this.#line.push(this.#resampler.push(this.#takeSamples()));
   }
 
-  /** The rest, with `pauseAfterMs` of silence at the end; nothing when there was no sound at all. */
+  /** The rest, with `pauseAfterMs` of silence at the end; empty when there was no sound. */
   end(): Int16Array {
     const tail = this.#line.push(this.#resampler?.flush() ?? new Float32Array(0));
     return concat(tail, this.#line.end());
@@ -152,7 +152,7 @@ export class EspeakWave {
   }
 }
 
-/** Takes what espeak-ng writes about one sentence. After `ended` or `failed` nothing more comes. */
+/** Receives espeak-ng's output for one sentence. No call follows `ended` or `failed`. */
 export interface WaveSink {
   /** Pieces of a WAV stream, of any size. The bytes may be reused after the call. */
   wave(bytes: Uint8Array): void;
@@ -171,7 +171,7 @@ export interface SentenceEngine {
   /**
    * Speaks one sentence.
    *
-   * @returns cancels it: the sink hears nothing more. Safe to call twice, and after the end.
+   * @returns cancels it: the sink is not called again. Safe to call twice, and after the end.
    */
   speak(sentence: Sentence, sink: WaveSink): () => void;
 }

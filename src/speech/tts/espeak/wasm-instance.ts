@@ -92,9 +92,9 @@ export class EspeakInstance {
   }
 
   /**
-   * Speaks, and returns when all is said: 10 to 20 ms a sentence.
+   * Speaks, and returns at the end of the speech: 10 to 20 ms a sentence.
    *
-   * @throws {Error} with what espeak-ng complained of; the instance is not to be used again.
+   * @throws {Error} with espeak-ng's error output; the instance is not to be used again.
    */
   speak(sentence: Sentence, wave: (bytes: Uint8Array) => void): void {
     const { text, voice } = sentence;
@@ -102,10 +102,10 @@ export class EspeakInstance {
   }
 
   /**
-   * Runs the program once, and gives what it writes to standard output.
+   * Runs the program once, and passes on its standard output.
    *
-   * @param voice as in the words.
-   * @throws {Error} with what espeak-ng complained of; the instance is not to be used again.
+   * @param voice the one in `words`.
+   * @throws {Error} with espeak-ng's error output; the instance is not to be used again.
    */
   write(
     words: readonly string[],
@@ -145,14 +145,14 @@ export class EspeakInstance {
   }
 }
 
-/** Gathers what the program writes, byte by byte, into pieces. */
+/** Collects the program's output, byte by byte, into pieces. */
 class Output {
   readonly #piece = new Uint8Array(PIECE_BYTES);
   #length = 0;
   #wave: (bytes: Uint8Array) => void = () => undefined;
   complaint = '';
 
-  /** Forgets what was written before. */
+  /** Forgets earlier output. */
   begin(wave: (bytes: Uint8Array) => void): void {
     this.#wave = wave;
     this.#length = 0;
@@ -231,7 +231,7 @@ interface VoiceFile {
   readonly kept: string;
 }
 
-/** Keeps every file on a shelf that the program does not look at, and puts those of one voice in their place. */
+/** Keeps all voice files in a folder that the program does not read, and moves the files of one voice to their place. */
 class WasmVoiceFiles {
   readonly #files: MemoryFiles;
   /** In the order of the folders: where a name fits several, the program takes the first. */

@@ -7,8 +7,8 @@ import type { NeuralVoice } from '../neural/voice-model.ts';
 import type { SynthesizerEngine } from '../pool/choose-synthesizer.ts';
 
 /**
- * What the first letter of a voice's name stands for. Japanese and Chinese are missing: espeak-ng does not write them
- * down as Kokoro learnt them.
+ * Locales by the first letter of a voice's name. Japanese and Chinese are missing: espeak-ng does not write them down as
+ * Kokoro learnt them.
  *
  * @see the model card of hexgrad/Kokoro-82M, VOICES.md
  */

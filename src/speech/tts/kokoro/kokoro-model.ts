@@ -27,7 +27,7 @@ const PHONEMES_MAX = 510;
 /** Numbers of a voice for one length of text. */
 const STYLE_WIDTH = 256;
 
-/** As converted for transformers.js; the quantised graph is the quickest on a processor. */
+/** Model files as converted for transformers.js; the quantised graph is the quickest on a processor. */
 const GRAPHS = ['model_quantized.onnx', 'model_q8f16.onnx', 'model.onnx', 'model_fp16.onnx'];
 
 /** A symbol each, by its number. */
@@ -162,7 +162,7 @@ async function readVocab(folder: string): Promise<ReadonlyMap<string, number>> {
   throw new ModelFileError('Kokoro vocabulary', path, 'it has no "vocab" of symbols and numbers');
 }
 
-/** Between the parts of an affricate or a diphthong, as espeak-ng's `--tie=^` writes them. */
+/** Sign between the parts of an affricate or a diphthong, as espeak-ng's `--tie=^` writes it. */
 const TIE = /\^/g;
 
 /**

@@ -1,4 +1,4 @@
-/** Speaks with voices of servers on the network; the local engine speaks what they do not. */
+/** Speaks with voices of servers on the network; the local engine speaks the sentences that they do not. */
 import { type Clock, unlessAborted } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import type { SpeechServerCounts } from '../../../lib/metrics/model-metrics.ts';
@@ -35,7 +35,7 @@ const audioMsMax = (text: string, msPerCharacter: number) =>
   10_000 + 4 * text.length * msPerCharacter;
 
 export interface NetworkSynthesizerOptions {
-  /** As in the setting `TTS`. */
+  /** Name as in the setting `TTS`. */
   readonly engine: string;
   readonly servers: readonly VoiceServer[];
   readonly rules: VoiceRules;
@@ -120,7 +120,7 @@ export class NetworkSynthesizer implements Synthesizer {
     return able.length > 0 ? { ...report, isFallback: true } : report;
   }
 
-  /** Voices that agents can name, each once: those of the servers' newest lists, and the standard voice. */
+  /** Voices that agents can name, each once: the servers' newest lists, and the standard voice. */
   offeredVoices(): readonly ServerVoice[] {
     const { standard } = this.#options.rules;
     const voices = this.#servers.servers.flatMap((server) => server.voices);
@@ -130,7 +130,7 @@ export class NetworkSynthesizer implements Synthesizer {
     return [...byName.values()];
   }
 
-  /** Servers that have the agent's voice by its name go before those that have one like it. */
+  /** Lends a server that has the agent's voice by its name, else one that has a similar voice. */
   #lend(request: SpeechRequest, tried: ReadonlySet<VoiceServer>): ServerLease<VoiceServer> | null {
     const except = new Set([...tried, ...this.#mute(request)]);
     const others = this.#servers.servers.filter(

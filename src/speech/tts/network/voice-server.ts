@@ -14,7 +14,7 @@ export interface VoiceRequest {
 }
 
 export interface VoiceServer extends SpeechServer {
-  /** As the newest probe found them; empty where the server lists none. */
+  /** Voices as the newest probe found them; empty where the server lists none. */
   readonly voices: readonly ServerVoice[];
 
   /**
@@ -36,16 +36,16 @@ export interface VoiceServerOptions {
 /** Makes a server of a protocol. */
 export type OpenVoiceServer = (address: string, options: VoiceServerOptions) => VoiceServer;
 
-/** What a probe has spoken. */
+/** Text that probes have spoken. */
 export const PROBE_TEXT = 'Hello.';
 
 export interface ServerVoice {
-  /** As the server knows it. */
+  /** Name as the server knows it. */
   readonly name: string;
   /** BCP 47; empty where the server does not tell. */
   readonly locale: string;
   readonly gender?: 'female' | 'male';
-  /** Of a voice with several; such a voice speaks for agents that name it, and is not chosen otherwise. */
+  /** Speaker of a voice with several; such a voice speaks for agents that name it, and is not chosen otherwise. */
   readonly speaker?: string;
 }
 
@@ -55,7 +55,7 @@ const VOICES_MAX = 2000;
 const NAME_CHARACTERS_MAX = 100;
 
 /**
- * What the first letter of a Kokoro voice's name stands for.
+ * Locales by the first letter of a Kokoro voice's name.
  *
  * @see the model card of hexgrad/Kokoro-82M, VOICES.md
  */
@@ -71,7 +71,7 @@ const KOKORO_LOCALES: Readonly<Record<string, string>> = {
   z: 'zh-CN',
 };
 
-/** A voice as the server names it; what it does not tell is read from names such as `af_heart`, `en_US-amy-medium`, `en-US-AvaNeural`. */
+/** A voice as the server names it; missing facts are read from names such as `af_heart`, `en_US-amy-medium`, `en-US-AvaNeural`. */
 export function serverVoice(told: {
   readonly name: string;
   readonly language?: string | undefined;
@@ -85,13 +85,13 @@ export function serverVoice(told: {
   return { name, locale, ...(gender !== undefined && { gender }) };
 }
 
-/** Leaves out names that cannot be used, and what exceeds any real list. */
+/** Leaves out unusable names, and voices beyond the length of any real list. */
 export function usableVoices(voices: readonly ServerVoice[]): readonly ServerVoice[] {
   const isName = (name: string) => name !== '' && name.length <= NAME_CHARACTERS_MAX;
   return voices.filter(({ name }) => isName(name)).slice(0, VOICES_MAX);
 }
 
-/** `en-US` of `en_US`, `en-us` or `en`, which is left alone; empty for anything else. */
+/** `en-US` for `en_US` and `en-us`; `en` stays as it is; empty for other text. */
 function localeOf(language: string): string {
   const [, code = '', region] = /^([a-z]{2,3})(?:[-_]([a-z]{2}|\d{3}))?$/i.exec(language) ?? [];
   return region === undefined

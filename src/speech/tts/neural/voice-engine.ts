@@ -44,7 +44,7 @@ const THREADS_MAX = 4;
 export function voiceEngine(
   options: VoiceEngineOptions,
   engine: {
-    /** As in the setting `TTS` and in `models/voices.json`. */
+    /** Name as in the setting `TTS` and in `models/voices.json`. */
     readonly name: string;
     readonly modelModule: string;
     /** Voices in the models folder. */
@@ -95,7 +95,7 @@ const ANSWER_TIMEOUT_MS = 60_000;
 const SENTENCES_MAX = 100;
 
 interface VoiceSynthesizerOptions {
-  /** As in the setting `TTS`. */
+  /** Name as in the setting `TTS`. */
   readonly engine: string;
   readonly order: SynthesisJobSetup;
   /** Which of the order's voices speaks; undefined where none has the language. */

@@ -3,9 +3,9 @@ import type { Provider } from '../../../lib/onnx/onnx-providers.ts';
 import { FULL_SCALE, LOUDNESS_DBFS } from '../pool/line-pcm.ts';
 import type { SpokenSentence } from '../pool/synthesizer-pool.ts';
 
-/** What a model is asked to say. */
+/** Phonemes for a model, and the voice that says them. */
 export interface VoiceRequest {
-  /** As `spell` gave them, with the punctuation of the text; one sentence at most. */
+  /** Phonemes as `spell` gave them, with the punctuation of the text; one sentence at most. */
   readonly phonemes: string;
   /** Which of the model's voices; empty where it has one. */
   readonly voice: string;
@@ -14,10 +14,7 @@ export interface VoiceRequest {
 export interface VoiceAudio {
   /** Mono, -1..1, at the model's rate. */
   readonly samples: Float32Array;
-  /**
-   * For each code point of the phonemes, the share of the samples after which it has been said; undefined where the
-   * model does not tell.
-   */
+  /** End of each code point of the phonemes, as a share of the samples; undefined where the model does not tell. */
   readonly ends?: readonly number[];
 }
 
@@ -45,7 +42,7 @@ export interface VoiceModel {
   close(): Promise<void>;
 }
 
-/** What the module of an engine exports. */
+/** Exports of an engine's module. */
 export interface VoiceModelModule {
   /** @throws {ModelFileError} naming the file, what is wrong with it and the remedy. */
   openVoiceModel(path: string, threads: number): Promise<VoiceModel>;
@@ -66,7 +63,7 @@ export interface Phonemizer {
   stop(): Promise<void>;
 }
 
-/** What the module that makes a phonemizer exports. */
+/** Exports of the module that makes a phonemizer. */
 export interface PhonemizerModule {
   /** @param choice as the composition root has put it into the order. */
   openPhonemizer(choice: object): Phonemizer;
@@ -92,7 +89,7 @@ export function endsOfDurations(
 
 /** An installed voice. */
 export interface NeuralVoice {
-  /** For messages. */
+  /** Name for messages. */
   readonly name: string;
   /** Path of the model, for its module. */
   readonly model: string;
@@ -113,7 +110,7 @@ export interface NeuralSentence extends SpokenSentence {
 export interface SynthesisJobSetup {
   /** URL of the module that opens models. */
   readonly modelModule: string;
-  /** URL of the module that makes a phonemizer, and what it is to be told. */
+  /** URL of the module that makes a phonemizer, and its settings. */
   readonly phonemizerModule: string;
   readonly phonemizer: object;
   /** Each voice speaks a test word before the child is ready; voices that fail are reported and never used. */
@@ -128,7 +125,7 @@ const MODELS_MAX = 4;
 
 export class ModelCache {
   readonly #load: (path: string) => Promise<VoiceModel>;
-  /** By path, the one used last at the end. */
+  /** Models by path, the one used last at the end. */
   readonly #models = new Map<string, Promise<VoiceModel>>();
   readonly #levels = new Map<string, VoiceLevel>();
 
@@ -136,7 +133,7 @@ export class ModelCache {
     this.#load = load;
   }
 
-  /** Opens a model where it is not open. One that is not used longest makes room. @throws what loading threw. */
+  /** Opens a model unless it is open; beyond the limit, the least recently used one is closed. @throws errors of loading. */
   open(path: string): Promise<VoiceModel> {
     const model = this.#models.get(path) ?? this.#load(path);
     this.#models.delete(path);
@@ -159,7 +156,7 @@ export class ModelCache {
     return level;
   }
 
-  /** Call it when nothing speaks any more. */
+  /** Closes all models. Call it when no sentence is being spoken. */
   async close(): Promise<void> {
     const open = [...this.#models.values()];
     this.#models.clear();
@@ -173,7 +170,7 @@ const FRAME_SAMPLES = 160;
 /** Frames that are this much below the loudest are pauses. */
 const RANGE_DB = 25;
 
-/** A voice is known well after half a minute; what comes then hardly changes its gain. */
+/** A voice's level is known well after half a minute; later frames hardly change its gain. */
 const FRAMES_MAX = 1500;
 
 const GAIN_DB_MAX = 30;

@@ -24,7 +24,7 @@ const DEFAULT_VOICE = 'alloy';
 /** Rate of `response_format: pcm`. speaches has the model's own rate unless `sample_rate` says otherwise. */
 const RATE_HZ = 24_000;
 
-/** Where servers list their voices: Kokoro-FastAPI and speaches; older versions of speaches. */
+/** Paths at which servers list their voices: Kokoro-FastAPI and speaches; older versions of speaches. */
 const VOICE_LISTS = ['audio/voices', 'audio/speech/voices'] as const;
 
 /** Makes a server. It is not connected to before the first request. */

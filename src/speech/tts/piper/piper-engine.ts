@@ -35,7 +35,7 @@ export function findPiperVoices(modelsDir: string): readonly NeuralVoice[] {
   );
 }
 
-/** What of the configuration cannot be read is the model's to complain of, when it is opened. */
+/** Voice of a model file. The model complains of an unreadable configuration when it is opened. */
 function voiceOf(folder: string, name: string): NeuralVoice {
   const model = join(folder, `${name}.onnx`);
   const [, language = 'en', region, dataSet = ''] =

@@ -127,7 +127,7 @@ class PiperModel implements VoiceModel {
   }
 }
 
-/** Adds up the ids of each point; those at the start belong to the silence before. */
+/** Adds up the durations of each code point's ids; durations at the start belong to the silence before. */
 function pointDurations(perPoint: readonly number[], each: readonly number[]): readonly number[] {
   let at = each.length - 1 - perPoint.reduce((sum, count) => sum + count, 0);
   return perPoint.map((count) => {

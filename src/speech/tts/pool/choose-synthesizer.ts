@@ -13,13 +13,13 @@ export type EngineProbe =
 
 /** One engine that could speak; the composition root lists them, best first. */
 export interface SynthesizerEngine {
-  /** As in the setting `TTS`. */
+  /** Name as in the setting `TTS`. */
   readonly name: string;
 
-  /** Whether it speaks every voice somehow, so that nothing is needed behind it. */
+  /** Whether it speaks every voice, perhaps by a similar one, so that no further engine is needed. */
   readonly isUniversal: boolean;
 
-  /** Looks without loading anything heavy; never throws. */
+  /** Checks the installation without loading models; never throws. */
   probe(): Promise<EngineProbe>;
 
   /** @param found what `probe` found, and why better engines were passed over (empty when none were). */
@@ -27,8 +27,8 @@ export interface SynthesizerEngine {
 }
 
 /**
- * Chooses among `engines`: the best one that can be used, and behind it those that speak the voices that it has not,
- * down to the first that speaks every voice. The synthesizer is not started.
+ * Chooses among `engines`: the best usable one, and after it the next ones for voices that it lacks, up to the
+ * first that speaks every voice. The synthesizer is not started.
  *
  * @param options.tts `auto`, or the name of an engine.
  * @throws {Error} naming the remedy, when the engine asked for, or every engine, cannot be used.
@@ -68,7 +68,7 @@ interface Usable {
   readonly remedies: readonly string[];
 }
 
-/** Those that can be used, down to the first that speaks every voice. */
+/** Opens the usable engines, down to the first that speaks every voice. */
 async function openUsable(engines: readonly SynthesizerEngine[]): Promise<Usable> {
   const layers: Synthesizer[] = [];
   const passedOver: string[] = [];
@@ -89,7 +89,7 @@ async function openUsable(engines: readonly SynthesizerEngine[]): Promise<Usable
 /** Most failures in the log until the preferred engine speaks a sentence again. */
 const NOTED_MAX = 20;
 
-/** Several engines, best first: a sentence goes to the next one while nothing of it has been heard. */
+/** Several engines, best first: a sentence that fails before its first sound goes to the next one. */
 export class LayeredSynthesizer implements Synthesizer {
   readonly #layers: readonly Synthesizer[];
   readonly #mustStart: boolean;
@@ -100,7 +100,7 @@ export class LayeredSynthesizer implements Synthesizer {
 
   /**
    * @param options.layers best first; the last one speaks every voice.
-   * @param options.mustStart whether the first one was asked for by name, and nothing may stand in for it at start.
+   * @param options.mustStart whether the first one was chosen by name, so that the start fails without it.
    */
   constructor(options: {
     readonly layers: readonly Synthesizer[];
@@ -134,7 +134,7 @@ export class LayeredSynthesizer implements Synthesizer {
     await Promise.all(this.#layers.map((layer) => layer.stop()));
   }
 
-  /** Goes on to the next layer while nothing has been heard. */
+  /** Tries the next layer after a failure before the first sound. */
   async *speak(request: SpeechRequest): AsyncIterable<Int16Array> {
     const layers = this.#speaking(request);
     for (const [index, layer] of layers.entries()) {

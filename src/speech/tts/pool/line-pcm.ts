@@ -6,7 +6,7 @@ interface PcmShape {
   readonly rateHz: number;
   /** 1 or 2; the mean of both is kept. */
   readonly channels: number;
-  /** True where nothing but samples can come: no header is looked for. */
+  /** True for raw samples: no header is expected. */
   readonly isBare?: boolean;
 }
 
@@ -93,7 +93,7 @@ export class LinePcm {
   }
 }
 
-/** Layer III at any rate: PCM seldom begins with this, as it would be a loud click. */
+/** Whether it is MPEG Layer III, at any bit rate. PCM seldom begins with these bytes: they would be a loud click. */
 function isMpegFrame(bytes: Buffer): boolean {
   return bytes[0] === 0xff && [0xf2, 0xf3, 0xfa, 0xfb].includes(bytes[1] ?? 0);
 }
@@ -125,10 +125,10 @@ export const LOUDNESS_DBFS = -18;
 
 export const FULL_SCALE = 32_768;
 
-/** Above this the wave is bent instead of cut off: -4 dBFS. */
+/** Threshold of soft clipping, which bends the wave instead of cutting it off: -4 dBFS. */
 const KNEE = 0.63 * FULL_SCALE;
 
-/** What is quieter is silence: -50 dBFS. */
+/** Silence threshold: -50 dBFS. */
 const SILENCE = 0.003 * FULL_SCALE;
 
 /** Kept before the first sound, so that no consonant loses its beginning. */
@@ -153,7 +153,7 @@ export class VoiceLine {
     return this.#trim(Int16Array.from(samples, (sample) => bend(sample * this.#gain)));
   }
 
-  /** The pause at the end; nothing when there was no sound at all. */
+  /** The pause at the end; empty when there was no sound. */
   end(): Int16Array {
     if (!this.#hasBegun) return new Int16Array(0);
     const pause = new Int16Array(this.#pauseSamples);
@@ -176,7 +176,7 @@ export class VoiceLine {
   }
 }
 
-/** Bends what would be too loud, so that a peak is never cut off. */
+/** Soft limiter: compresses loud samples, so that no peak is clipped. */
 function bend(sample: number): number {
   const size = Math.abs(sample);
   if (size <= KNEE) {

@@ -232,7 +232,7 @@ class SynthesizerProcess<Sentence extends SpokenSentence> {
     }
   }
 
-  /** A sentence without sound has one more try; the others would be heard twice. */
+  /** A sentence without sound gets one more try; a retry of the others would be heard twice. */
   #down(): void {
     for (const job of [...this.#jobs.values()]) {
       if (job.hasSound || job.isSecondTry) this.#fail(job, 'its process ended');
@@ -277,7 +277,7 @@ export interface ModelFailure {
 
 /** From the child to the server. */
 export type SpeakingReply =
-  /** `failures`: what of the models cannot be used, and why. */
+  /** `failures`: models that cannot be used, and why. */
   | { readonly kind: 'ready'; readonly failures?: readonly ModelFailure[] }
   /** The engine cannot speak at all; the child ends. */
   | { readonly kind: 'unready'; readonly reason: string }

@@ -14,20 +14,17 @@ export interface Pronunciation {
   readonly spoken: string;
 }
 
-/**
- * For each word of a text, as blanks part it, the share of the text's audio after which the word has been said whole:
- * from 0 to 1, never less than for the word before.
- */
+/** End of each word of a text, split at blanks, as a share of the text's audio: from 0 to 1, never less than the one before. */
 export type WordEnds = readonly number[];
 
 export interface SpeechRequest {
-  /** As it is written: numbers, dates and the like are the synthesizer's to read out. */
+  /** Text as it is written: numbers, dates and the like are the synthesizer's to read out. */
   readonly text: string;
   /** `<locale>-<Name>Neural`, as agents name it; each engine maps it to the nearest voice that it has. */
   readonly voice: string;
   /** BCP 47. */
   readonly language: string;
-  /** None unless given. */
+  /** Spoken forms of words; none unless given. */
   readonly pronunciations?: readonly Pronunciation[];
   /** Receives the ends of the words as soon as they are known, and again when they are known more exactly. */
   readonly onWords?: (ends: WordEnds) => void;
@@ -98,7 +95,7 @@ export function measuredSynthesizer(
 /** Longer text is cut at a space: about five minutes of speech. */
 export const SPOKEN_CHARACTERS_MAX = 4000;
 
-/** Control characters, some of which are commands to espeak-ng, and what is no character at all. */
+/** Control characters, some of which are commands to espeak-ng, and code points without a character. */
 const CONTROLS = /[\p{Cc}\p{Cs}\p{Co}\p{Cn}\u2028\u2029\ufffd]+/gu;
 
 /** Characters inside words that are neither seen nor said. Joiners stay: Persian and Hindi need them. */
@@ -114,7 +111,7 @@ const MARKDOWN = /[*`~#_|\\]+/g;
 /** `[[` begins phonemes in espeak-ng. Single brackets are not spoken either. */
 const BRACKETS = /[[\]{}]+/g;
 
-/** SSML, or what looks like it. A lone `<` stays: "3 < 4". */
+/** SSML, or text that looks like it. A lone `<` stays: "3 < 4". */
 const TAG = /<[/!?]?[A-Za-z][^<>]{0,500}>/g;
 
 /**
@@ -123,7 +120,7 @@ const TAG = /<[/!?]?[A-Za-z][^<>]{0,500}>/g;
  */
 export function spokenText(text: string): string {
   const line = text
-    // Cut first, so that the work is bounded; twice the limit leaves room for what is stripped.
+    // Cut first, so that the work is bounded; twice the limit leaves room for stripped characters.
     .slice(0, 2 * SPOKEN_CHARACTERS_MAX)
     .replace(INVISIBLE, '')
     .replace(CONTROLS, ' ')

@@ -94,7 +94,7 @@ export class VoiceJob {
     return concat(voiced.push(line), voiced.end());
   }
 
-  /** What is still to come is guessed from how long what was said has taken. */
+  /** Reports the ends of words; those still to come are guessed from the pace of the speech so far. */
   #tellWords(
     phrases: readonly Phrase[],
     index: number,
@@ -160,7 +160,7 @@ function sharesOf({ phonemes }: Phrase, ends: readonly number[] | undefined) {
   };
 }
 
-/** What parts words for a voice. Quotes and brackets are not said. */
+/** Punctuation that parts words for a voice. Quotes and brackets are not said. */
 const MARKS = /[,;:.!?…—–¡¿]/u;
 
 /** Words between two marks, and the mark after them. */
@@ -173,11 +173,11 @@ interface Chunk {
 /** One run of the model. */
 interface Phrase {
   readonly phonemes: string;
-  /** For each of its words, how many code points of `phonemes` have been said at its end. */
+  /** Number of code points of `phonemes` that have been said at the end of each word. */
   readonly wordEnds: readonly number[];
 }
 
-/** Words of a text as blanks part them, in chunks; every word is in one, also those without a sound. */
+/** Splits the words of a text, at blanks, into chunks; words without a sound are included. */
 export function chunksOf(text: string): readonly Chunk[] {
   const chunks: Chunk[] = [];
   let words: string[] = [];
@@ -192,7 +192,7 @@ export function chunksOf(text: string): readonly Chunk[] {
   return chunks;
 }
 
-/** What a chunk's words are without punctuation, for the phonemizer. */
+/** Words of a chunk without punctuation, for the phonemizer. */
 export function bareWords({ words }: Chunk): string {
   return words
     .map((word) => word.replace(/[^\p{L}\p{M}\p{N}'’%&+@-]/gu, ' ').trim())
@@ -283,7 +283,7 @@ function lastMark(word: string): string {
   return strong ?? marks[0] ?? (/^[—–-]$/.test(word) ? '—' : '');
 }
 
-/** Code points, which is what models count. */
+/** Code points, the unit that models count. */
 function countOf(text: string): number {
   return [...text].length;
 }

@@ -22,13 +22,13 @@ interface KeptPhrase {
 }
 
 /**
- * A synthesizer in front of another. It keeps a phrase when it was prepared, or when it is said whole
- * for the second time; what is said once, such as most of a talk, is never kept.
+ * Cache in front of another synthesizer. It keeps a phrase that was prepared, or is spoken in full for the
+ * second time; phrases spoken once, most of a conversation, are never kept.
  */
 export class PhraseCache implements Synthesizer {
   readonly #synthesizer: Synthesizer;
   readonly #sizeBytesMax: number;
-  /** By `#keyOf`, the one used last at the end. */
+  /** Phrases by `#keyOf`, the one used last at the end. */
   readonly #phrases = new Map<string, KeptPhrase>();
   readonly #preparing = new Map<string, Promise<void>>();
   readonly #onceSaid = new Set<string>();
@@ -124,7 +124,7 @@ export class PhraseCache implements Synthesizer {
     if (this.#keyOf(request) === key) this.#keep(key, { pcm: concat(...chunks), wordEnds });
   }
 
-  /** By voice, text, pronunciations, and the engine that speaks them now. */
+  /** Key of voice, text, pronunciations, and the engine that speaks them now. */
   #keyOf(request: SpeechRequest): string {
     const { voice, language, text, pronunciations = [] } = request;
     const { engine } = this.reportFor(request);

@@ -23,7 +23,7 @@ export interface VoiceBook {
       readonly male: readonly EspeakVariant[];
     };
   };
-  /** By a neural engine's name: its own voice by an agent's voice. */
+  /** Voices of each neural engine, by an agent's voice. */
   readonly neural: Readonly<Record<string, { readonly voices: Readonly<Record<string, string>> }>>;
 }
 

@@ -67,7 +67,7 @@ const SAMPLES: Readonly<Record<string, string>> = {
   zh: '您好。请问有什么可以帮您？',
 };
 
-/** What a voice says of itself where nothing else is asked for. */
+/** Sample text of a language, where no other text is asked for. */
 export function sampleText(language: string): string {
   return SAMPLES[languageOf(language)] ?? SAMPLES.en ?? '';
 }
@@ -100,7 +100,7 @@ type Gender = 'female' | 'male';
 /** Properties of a voice that it is chosen by. */
 type PlacedVoice = Pick<NeuralVoice, 'name' | 'locale' | 'gender'>;
 
-/** What the voice book says of a speaker's name. */
+/** Gender of a speaker's name in the voice book; undefined for other names. */
 export function genderOf(speaker: string, names: VoiceBook['names']): Gender | undefined {
   if (names.female.includes(speaker)) return 'female';
   return names.male.includes(speaker) ? 'male' : undefined;
@@ -147,7 +147,7 @@ export function chooseNeuralVoice<Voice extends PlacedVoice>(
   return alike[hashOf(speaker) % Math.max(1, alike.length)];
 }
 
-/** Those that fit, or all where none does. */
+/** Voices that fit, or all where none does. */
 function preferred<Voice>(
   voices: readonly Voice[],
   fits: (voice: Voice) => boolean,

@@ -51,7 +51,7 @@ class WyomingVoices implements VoiceServer {
     const connection = new WyomingConnection(this.address, signal);
     if (this.#takesTextStream) {
       connection.send('synthesize-start', chosen).send('synthesize-chunk', { text });
-      // Servers that stream pass over it; it is for those that do not.
+      // `synthesize` is for servers that do not stream; streaming servers ignore it.
       connection.send('synthesize', { text, ...chosen }).send('synthesize-stop');
     } else {
       connection.send('synthesize', { text, ...chosen });
@@ -70,7 +70,7 @@ class WyomingVoices implements VoiceServer {
   }
 }
 
-/** Of a voice, one entry for each language; of its speakers, `voice:speaker`. */
+/** Voices of a server's entry: one for each language, and `voice:speaker` for each speaker. */
 function voicesOf({ name, languages, speakers }: WyomingArtifact): readonly ServerVoice[] {
   const [first, ...others] = languages.length === 0 ? [undefined] : languages;
   return [

@@ -176,7 +176,7 @@ class SileroBatch {
   readonly calls: number;
   /** Float32 [calls, context + window], float32 [2, calls, 128], int64 scalar. */
   readonly feeds: { readonly input: Tensor; readonly state: Tensor; readonly sr: Tensor };
-  /** Where the model writes: float32 [calls, 1] and [2, calls, 128]. */
+  /** Tensors that the model writes: float32 [calls, 1] and [2, calls, 128]. */
   readonly fetches: { readonly output: Tensor; readonly stateN: Tensor };
   readonly #input: Float32Array;
   readonly #state: Float32Array;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isPrepared, type SpeechEngine } from '../../models/model-files.ts';
 
-/** Where `src/cli/prepare-bundled-models.ts` prepares the models of npm packages, laid out as MODELS_DIR. */
+/** Folder in which `src/cli/prepare-bundled-models.ts` prepares the models of npm packages, laid out as MODELS_DIR. */
 export const BUNDLED_DIR = fileURLToPath(new URL('../../../../models/bundled', import.meta.url));
 
 /** Finds `vad/<file>.onnx` and `vad/<name>/<file>.onnx`. */

@@ -67,7 +67,7 @@ export class CarrierPool implements Carrier {
     for (const carrier of this.#carriers) carrier.drain();
   }
 
-  /** Resolves when no call is left, also none of two parties that were joined. */
+  /** Resolves when no call is left, including calls between two joined parties. */
   async whenEmpty(): Promise<void> {
     await Promise.all(this.#carriers.map((carrier) => carrier.whenEmpty()));
   }
@@ -91,7 +91,7 @@ export class CarrierPool implements Carrier {
     return (this.#registrar ?? this.#first).routeFor(from);
   }
 
-  /** With several servers, one that is out of reach makes nothing unready while another works. */
+  /** With several servers, an unreachable one does not make the report unready while another works. */
   reports(): readonly CarrierReport[] {
     const listeners = this.#carriers.map((carrier) => carrier.listenerReport());
     const isAnyReady = listeners.some(({ isReady }) => isReady);

@@ -41,7 +41,7 @@ import { TrunkRegistrations } from './trunk-registrations.ts';
 /** Time limit of BYE, CANCEL and un-REGISTER on shutdown. */
 const GOODBYE_MS = 2_000;
 
-/** Requests that nothing here takes, and that drachtio-server would answer by itself. */
+/** Requests that are refused here, because drachtio-server would answer them itself. */
 const OTHER_METHODS = ['subscribe', 'publish', 'notify', 'info'] as const;
 
 /** Constructor parameters of `DrachtioCarrier`. */
@@ -58,7 +58,7 @@ export interface DrachtioCarrierOptions extends SrfLinkOptions {
   readonly phones?: PhoneRegistrar;
   /** Counts sources that are refused; shared by all servers. */
   readonly strangers?: Strangers;
-  /** What reports call the server; `sip` when not given. */
+  /** Name of the server in reports; `sip` when not given. */
   readonly name?: string;
   /** Shared among several servers, so that a trunk's `maxCalls` holds for all of them together. */
   readonly channels?: TrunkChannels;
@@ -70,7 +70,7 @@ export interface DrachtioCarrierOptions extends SrfLinkOptions {
   readonly mayRegister?: () => boolean;
   /** Places second calls for transfers if no trunk of this carrier can; such calls never use REFER. */
   readonly callThrough?: OutgoingCallsOptions['callThrough'];
-  /** What callers hear while a third party is called; default: its ringing tone. */
+  /** Sound for callers while a third party is called; default: its ringing tone. */
   readonly holdMusic?: Int16Array | undefined;
   /** Takes text messages of carriers; without it they are refused. */
   readonly onText?: (message: TextMessage) => Promise<void>;
@@ -80,7 +80,7 @@ export interface DrachtioCarrierOptions extends SrfLinkOptions {
 
 /** Carrier over one SIP server. */
 export class DrachtioCarrier implements Carrier {
-  /** Without the first trunks, which later ones replace. */
+  /** Options without the first trunks, which later ones replace. */
   readonly #options: Omit<DrachtioCarrierOptions, 'trunks'>;
   readonly #table: TrunkTable;
   readonly #channels: TrunkChannels;
@@ -178,7 +178,7 @@ export class DrachtioCarrier implements Carrier {
     this.#sourceAcl.drain();
   }
 
-  /** Resolves when no call is left, also none of two parties that were joined. */
+  /** Resolves when no call is left, including calls between two joined parties. */
   async whenEmpty(): Promise<void> {
     while (this.#incoming.size > 0 || this.#outgoing.all.length > 0) {
       await new Promise<void>((resolve) => this.#waitingForEnd.push(resolve));
@@ -221,7 +221,7 @@ export class DrachtioCarrier implements Carrier {
     return trunks.length < 2 ? trunks : this.#registrations.bestFirst(trunks);
   }
 
-  /** Of several trunks the first that has a free line; without one, the first of all. */
+  /** Route through the first trunk that has a free line; without one, through the first of all. */
   routeFor(from: string): TrunkRoute | undefined {
     const routes = this.trunksFor(from).map((trunk) => this.#routeThrough(trunk));
     return routes.find(({ free }) => free > 0) ?? routes[0];
@@ -231,7 +231,7 @@ export class DrachtioCarrier implements Carrier {
     return [this.listenerReport(), ...this.trunkReports()];
   }
 
-  /** Of the server alone. */
+  /** Report on the server alone. */
   listenerReport(): CarrierReport {
     const { isConnected, problem } = this.#link;
     const places = this.#contacts.listening.map(
@@ -250,7 +250,7 @@ export class DrachtioCarrier implements Carrier {
     return this.#registrations.statusOf(trunk);
   }
 
-  /** Of the trunks, as they are reached from this server. */
+  /** Reports on the trunks, as they are reached from this server. */
   trunkReports(): readonly CarrierReport[] {
     return this.#registrations.reports();
   }

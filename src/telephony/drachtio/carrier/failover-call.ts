@@ -13,7 +13,7 @@ const ATTEMPTS_MAX = 4;
 /** How long a proxy may leave an INVITE without any response while another trunk can take the call: four transmissions. */
 const RESPONSE_MS_MAX = 4_000;
 
-/** How long a call waits for its turn by the `callsPerSecond` of the trunk that it goes on to. */
+/** Most time that a call waits for its turn by the `callsPerSecond` of the next trunk. */
 const TURN_MS_MAX = 2_000;
 
 /** Limits of one attempt. */

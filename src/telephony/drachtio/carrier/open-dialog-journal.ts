@@ -28,7 +28,7 @@ interface OpenDialogJournalOptions {
 
 /** One SIP server and the connection to it. */
 export interface ServerConnection {
-  /** As reports name the server. */
+  /** Name of the server in reports. */
   readonly name: string;
   readonly srf: SrfClient;
   readonly endInvite: EndInvite;
@@ -224,13 +224,13 @@ export class OpenDialogJournal {
 /** Our side of a dialog before its answer. */
 interface OwnSide {
   readonly localTag: string;
-  /** As `MediaEndpoint.channels`. */
+  /** Identifiers as in `MediaEndpoint.channels`. */
   readonly channels: readonly string[];
-  /** What the carrier charges; unknown unless given. */
+  /** Charges of the carrier; unknown unless given. */
   readonly price?: CallPrice | null | undefined;
 }
 
-/** What is known of an answered dialog besides its messages. */
+/** Facts of an answered dialog besides its messages. */
 interface AnswerFacts extends Omit<OwnSide, 'localTag'> {
   readonly expected?: JournalEntry | undefined;
 }
@@ -319,7 +319,7 @@ function idOf(sipCallId: string, localTag: string): string {
   return `${sipCallId};${localTag}`;
 }
 
-/** Of a Contact: `"Bob" <sip:bob@192.0.2.1>;expires=60`, or a bare address. */
+/** URI of a Contact: `"Bob" <sip:bob@192.0.2.1>;expires=60`, or a bare address. */
 function uriOf(contact: string): string {
   const bare = withoutQuotedText(contact);
   return /<([^>]*)>/.exec(bare)?.[1] ?? bare.split(/[;,]/, 1)[0]?.trim() ?? '';
@@ -330,7 +330,7 @@ export function withTag(party: string, tag: string): string {
   return /;\s*tag=/i.test(party) ? party : `${party};tag=${tag}`;
 }
 
-/** Commas within `<` and `>` separate nothing. */
+/** Splits a header at commas, except within `<` and `>`. */
 function listOf(header: string): string[] {
   return header.match(/[^,<]*<[^>]*>[^,]*/g)?.map((value) => value.trim()) ?? [];
 }

@@ -1,4 +1,4 @@
-/** Orphaned calls: ends those of an earlier process, and decides about those whose SIP server was lost. */
+/** Orphaned calls: ends calls of an earlier process, and decides about calls whose SIP server was lost. */
 import type { OpenDialog, OpenInvite } from '../../../domain/call/open-dialog.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import type { ReleaseCause } from '../../carrier.ts';
@@ -41,8 +41,8 @@ export function invitesOver(srf: SrfClient, clock: Clock): EndInvite {
 export type FindProxy = (nextHop: string) => string | undefined;
 
 /**
- * Ends an answered call by BYE. A target out of reach is tried again through the proxy of its trunk: over TLS its
- * IP address proves nothing to a process that has not connected to the carrier before.
+ * Ends an answered call by BYE. A target out of reach is tried again through the proxy of its trunk: over TLS, a
+ * process that has not connected to the carrier before cannot verify a bare IP address.
  *
  * @throws {Error} when the server refuses, or cannot be reached.
  */
@@ -109,7 +109,7 @@ function dialogIdOf({ sipCallId, localParty }: OpenDialog): string {
   return `${sipCallId};from-tag=${tag}`;
 }
 
-/** How long a server may be away. Calls that wait longer are over, so that nothing is left of them after 10 s. */
+/** How long a server may be away. Calls that wait longer are over, so that none of them is left after 10 s. */
 const PATIENCE_MS = 5_000;
 
 /** Check interval: a server does not report the end of earlier connections' calls to a new one. */
@@ -133,7 +133,7 @@ export interface OrphanedLeg {
 export class OrphanedLegs {
   readonly #clock: Clock;
   #legs = new Set<OrphanedLeg>();
-  /** Counts losses and returns: answers of an earlier round mean nothing. */
+  /** Counts losses and returns: answers of an earlier round are ignored. */
   #round = 0;
   #cancelTimer: () => void = () => {};
 

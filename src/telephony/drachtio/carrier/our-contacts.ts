@@ -29,12 +29,12 @@ export class OurContacts {
     this.#options = options;
   }
 
-  /** Addresses of the server, external ones included; empty until it has told them. */
+  /** Addresses of the server, external ones included; empty before it has reported them. */
   get listening(): readonly SipAddress[] {
     return this.#listening;
   }
 
-  /** @param hostPorts what the server tells at each connect: the fields of drachtio-srf's `connect` event. */
+  /** @param hostPorts addresses that the server reports at each connect: the fields of drachtio-srf's `connect` event. */
   serverListens(hostPorts: readonly unknown[]): void {
     this.#listening = addressesOf(hostPorts);
   }

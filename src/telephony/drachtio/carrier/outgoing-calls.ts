@@ -180,7 +180,7 @@ function fromOf(ours: string, trunk: Trunk | undefined): string {
 
 /** Channels in use of each trunk, against its `maxCalls`, and its pace, by its `callsPerSecond`. Shared by all SIP servers. */
 export class TrunkChannels {
-  /** By the trunk's name: its settings may change while calls are in progress. */
+  /** Channels by the trunk's name: its settings may change while calls are in progress. */
   readonly #inUse = new Map<string, number>();
   /** Channels by the settings that their calls began with. */
   readonly #taken = new Map<Trunk, number>();

@@ -97,8 +97,8 @@ export class SourceAcl {
 
   /**
    * Whether the request of a stranger gets no answer; counts it then. Not for INVITE: drachtio-server has answered 100
-   * already, and drachtio-srf keeps each INVITE until its final response. It keeps nothing of other requests, and
-   * drachtio-server forgets them after 64 s.
+   * already, and drachtio-srf keeps each INVITE until its final response. It keeps no state of other requests,
+   * and drachtio-server forgets them after 64 s.
    */
   #ignores({ source_address }: SrfRequest): boolean {
     const isSilenced = !this.#mayRing(source_address) && this.#strangers.isSilenced(source_address);
@@ -187,7 +187,7 @@ export class Strangers {
     return asked === undefined ? this.#asked.size >= SOURCES_MAX : asked >= REFUSALS_MAX;
   }
 
-  /** Counts a request that is ignored or refused. The first is logged at once, those of the next ten seconds together. */
+  /** Counts a request that is ignored or refused. The first is logged at once, requests of the next ten seconds together. */
   count(sourceAddress: string): void {
     this.#counts[rangeOfAddress(sourceAddress)] += 1;
     this.#unloggedCount += 1;

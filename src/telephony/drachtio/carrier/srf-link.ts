@@ -39,7 +39,7 @@ export interface SrfLinkOptions {
 }
 
 interface SrfLinkListener {
-  /** The server has told its SIP addresses: the fields of drachtio-srf's `connect` event. */
+  /** The server has reported its SIP addresses: the fields of drachtio-srf's `connect` event. */
   listening(hostPorts: readonly unknown[]): void;
   connected(): void;
   lost(): void;

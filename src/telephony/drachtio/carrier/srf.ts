@@ -52,7 +52,7 @@ export interface SrfSentRequest extends SrfMessage {
 /** INVITE of ours. */
 export interface SrfSentInvite extends SrfSentRequest {
   on(event: 'response', listener: (response: SrfResponse) => void): void;
-  /** An UPDATE in an early dialog of it. `createUAC` puts a listener of its own on. */
+  /** An UPDATE in an early dialog of the INVITE. `createUAC` adds a listener of its own. */
   on(event: 'update', listener: (request: SrfRequest, answer: SrfAnswer) => void): void;
   removeAllListeners(event: 'update'): void;
 }

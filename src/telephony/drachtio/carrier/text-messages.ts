@@ -60,7 +60,7 @@ export class TextMessages {
     try {
       exchange = await within(clock, TRANSACTION_MS, sendOver(srf, target, parts));
     } catch (error) {
-      // The server may still send what it has not confirmed.
+      // The server may still send a message that it has not confirmed.
       if (error instanceof OverdueError) return { kind: 'unanswered' };
       return notSent(`the SIP server did not send it: ${reasonOf(error)}`);
     }

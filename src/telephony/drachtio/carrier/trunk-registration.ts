@@ -22,7 +22,7 @@ const SEQUENCE_STEP = 10;
 /** Share of the granted time after which the registration is renewed; leaves time for a retry. */
 const REFRESH_SHARE = 0.6;
 
-/** After the connection of a registration is lost: the first wait spreads trunks, the other one peers that always close. */
+/** Waits after the connection of a registration is lost: the first spreads trunks, the second is for peers that always close. */
 const RECOVERY_MS_MAX = 2_000;
 const RECOVERY_MS_AGAIN = 30_000;
 
@@ -78,7 +78,7 @@ export class TrunkRegistration {
   /** A registrar answers, or does not. */
   readonly isUncertain = false;
 
-  /** Says nothing about the registration. */
+  /** No effect on the registration's state. */
   inviteAnswered(): void {}
 
   /** Registers now and keeps renewing. Call it again when the server is reachable again. */
@@ -109,10 +109,10 @@ export class TrunkRegistration {
   }
 
   /**
-   * Takes the registration back, that of a REGISTER in progress included. Resolves then, after 2 s at most. Safe to call
+   * Unregisters, also after a REGISTER in progress. Resolves when that is done, after 2 s at most. Safe to call
    * twice.
    *
-   * @param isReplaced another registration begins when it resolves: nothing that could undo it is sent later.
+   * @param isReplaced another registration begins when it resolves: no request that could undo it is sent later.
    */
   async stop({ isReplaced = false }: { readonly isReplaced?: boolean } = {}): Promise<void> {
     const wasRegistered = this.#isRegistered;
@@ -261,7 +261,7 @@ export class TrunkRegistration {
   }
 }
 
-/** What to do about a refusal; empty where it will pass by itself. */
+/** Remedy for a refusal; empty where it will pass by itself. */
 function remedyOf(status: number): string {
   if (status === 401 || status === 407) return ': check username and password';
   if (status === 403)

@@ -128,7 +128,7 @@ export class TrunkRegistrations {
     return this.#watches.map((watch) => watch.report());
   }
 
-  /** By name: the settings of a call's trunk may have changed since. */
+  /** Finds a watch by the trunk's name: the settings of a call's trunk may have changed since. */
   #watchOf({ name }: Trunk): TrunkWatch | undefined {
     return this.#watches.find((watch) => watch.trunk.name === name);
   }
@@ -257,7 +257,7 @@ export class TrunkProbe {
     return { name: `trunk ${trunk.name}`, isReady: problem === undefined, state: state + remark };
   }
 
-  /** Whether nothing but its silence to OPTIONS, which it has never answered, speaks against the proxy. */
+  /** Whether the proxy counts as down only for its silence to OPTIONS, which it has never answered. */
   get isUncertain(): boolean {
     const isReachable = this.#options.serverProblem() === undefined;
     return isReachable && this.#isDown && this.#isSilent && !this.#hasAnswered;

@@ -66,7 +66,7 @@ export class Negotiation {
 
   /** Gives up the wait for an answer in an ACK: the call is over. */
   stop(): void {
-    // Nearly every call ends here: no error is created when nothing waits.
+    // Nearly every call returns here: an error is created only while an ACK is awaited.
     if (this.#isSettled) return;
     this.#isSettled = true;
     this.#settled.reject(new MediaError('Cannot set up sound: the call ended before its ACK', 487));
@@ -129,7 +129,7 @@ interface Description {
 export class EarlySession {
   readonly #endpoint: MediaEndpoint;
   readonly #log: Logger;
-  /** By the far end's tag: a proxy may fork the call. */
+  /** Descriptions by the far end's tag: a proxy may fork the call. */
   readonly #descriptions = new Map<string, Description>();
   #inForce = '';
   /** One change of the sound after the other. */

@@ -113,7 +113,7 @@ export class SrfOutgoingCall implements OutgoingCall {
     void this.#begin();
   }
 
-  /** Whether it was given up because nothing came back. */
+  /** Whether the call was given up because no response arrived. */
   get isUnanswered(): boolean {
     return this.#isUnanswered;
   }

@@ -42,7 +42,7 @@ export interface SrfLegOptions extends ThirdPartyOptions {
   readonly journal?: OpenDialogJournal | undefined;
   /** Entry made before the answer. */
   readonly expected?: JournalEntry | undefined;
-  /** What the carrier charges; undefined where that is unknown. */
+  /** Charges of the carrier; undefined where they are unknown. */
   readonly price?: CallPrice | undefined;
   /** Set where the trunk lets far ends move the call. */
   readonly acceptedTransfers?: AcceptedTransfers | undefined;
@@ -217,7 +217,7 @@ export class SrfLeg implements SecondLeg, Successor, OrphanedLeg {
     return isBusy || this.#negotiation.isPending ? 491 : undefined;
   }
 
-  /** As `FarEndMoves.replace`. */
+  /** Replaces the far end as `FarEndMoves.replace` does. */
   replace(answerNext: () => Promise<Successor>): Promise<void> {
     return this.#moves.replace(answerNext);
   }
@@ -340,7 +340,7 @@ export class SrfLeg implements SecondLeg, Successor, OrphanedLeg {
     throw transferFailure('the far end is moving it', 491);
   }
 
-  /** The call goes on with another party, on the same endpoint. */
+  /** Continues the call with another party, on the same endpoint. */
   #moved(next: Successor, method: MoveMethod): void {
     this.#successor = next;
     this.#hasEndpoint = false;
@@ -364,7 +364,7 @@ export class SrfLeg implements SecondLeg, Successor, OrphanedLeg {
   }
 
   #onNotify(request: SrfRequest, answer: SrfAnswer): void {
-    // REFER alone subscribes us to anything. RFC 6665, 8.3.2.
+    // Only REFER creates a subscription for us. RFC 6665, 8.3.2.
     if (isOfRefer(request)) {
       answer.send(200);
       this.#thirdParty.notified(noticeOf(request));

@@ -8,7 +8,7 @@ import { reasonOf } from '../carrier/srf.ts';
 /** Wait for the third party's greeting before the announcement. */
 const GREETING_MS_MAX = 2_000;
 
-/** The caller waits meanwhile: what takes longer is cut off. */
+/** Limit of the announcement, since the caller waits meanwhile; a longer one is cut off. */
 const ANNOUNCEMENT_MS_MAX = 15_000;
 
 const QUESTION_MS_MAX = 10_000;
@@ -89,7 +89,7 @@ class Answer {
     return this.#given.promise;
   }
 
-  /** Takes spoken answers as well. @returns what ends that. */
+  /** Takes spoken answers as well. @returns a function that ends this. */
   hear(hear: NonNullable<TransferOptions['acceptance']>['hear']): () => void {
     return hear?.(this.#audio, (isYes) => this.#take(isYes)) ?? (() => undefined);
   }
@@ -153,7 +153,7 @@ async function play(
     audio.finish(generation);
     await isSaid;
   } finally {
-    // What a voice that failed has left would go out in the place of the caller's sound.
+    // The rest of a failed synthesis would be sent in place of the caller's sound.
     audio.drop(generation);
   }
   // The rest is discarded; a stuck synthesiser may fail later.

@@ -17,7 +17,7 @@ import {
 /** Moves of one call: each leaves a leg and keys behind. People transfer a call a few times. */
 const MOVES_MAX = 16;
 
-/** What a trunk that accepts transfers adds to its legs. */
+/** Parts that a leg gets from a trunk that accepts transfers. */
 export interface AcceptedTransfers {
   readonly trunk: Trunk;
   readonly callInPlace: CallInPlace;
@@ -128,7 +128,7 @@ export class FarEndMoves {
   }
 
   /**
-   * Takes another party in the far end's place. The leg's `replacementRefusal` says whether that is possible.
+   * Replaces the far end by another party. The leg's `replacementRefusal` says whether that is possible.
    *
    * @param answerNext answers its INVITE on the leg's endpoint.
    * @throws {Error} when that failed: the leg goes on as it was, unless the far end has left.
@@ -198,7 +198,7 @@ function rulesOf(trunk: Trunk, { source_address, uri }: SrfRequest): ReferRules 
 /** Longer values are refused unread. */
 const CHARS_MAX = 512;
 
-/** What a trunk lets a REFER name. */
+/** Rules of a trunk for the target of a REFER. */
 interface ReferRules {
   /** Whether calls of the trunk are `sips`. */
   readonly isSips: boolean;
@@ -206,7 +206,7 @@ interface ReferRules {
   readonly isKnownHost: (host: string) => boolean;
 }
 
-/** The number as it was written; or the status of the refusal, and its reason, which quotes nothing. */
+/** The number as it was written, or the refusal with its status and reason; the reason quotes no part of the request. */
 type ReferTarget = { readonly kind: 'number'; readonly number: string } | ReferRefusal;
 
 /** Why a REFER is refused. */

@@ -56,7 +56,7 @@ interface ReplaceableLeg {
   readonly replacementRefusal: number | undefined;
 }
 
-/** What an INVITE is: an ordinary call, one in the place of a leg's far end, or one to be refused. */
+/** Kinds of INVITE: an ordinary call, one in the place of a leg's far end, or one to be refused. */
 export type Replacement<Replaced> =
   | { readonly kind: 'none' }
   | { readonly kind: 'replaces'; readonly leg: Replaced }
@@ -94,7 +94,7 @@ export function replacementOf<Replaced extends ReplaceableLeg>(
   return replacementRefusal === undefined ? { kind: 'replaces', leg } : refused(replacementRefusal);
 }
 
-/** Answers the call in the place of the leg's far end, which gets BYE. Never rejects. */
+/** Answers the call, which replaces the leg's far end; the far end gets BYE. Never rejects. */
 export async function replaceFarEnd<Answered>(
   leg: { replace(answerNext: () => Promise<Answered>): Promise<void> },
   call: { answer(): Promise<Answered> },

@@ -107,7 +107,7 @@ export class ThirdParty {
     void this.#partner?.hangUp();
   }
 
-  /** Gives up everything: the leg has ended. Safe to call twice. */
+  /** Ends the transfer and the third party's call. Safe to call twice. */
   stop(): void {
     this.#attempt?.stop();
     this.hangUp();

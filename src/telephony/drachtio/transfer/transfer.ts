@@ -50,7 +50,7 @@ export interface ThirdPartyOptions extends DialogPeer {
   readonly transferBy?: Trunk['transfer'] | undefined;
   /** Places the second call; undefined without a trunk. */
   readonly callSecond?: CallSecond | undefined;
-  /** What the caller hears meanwhile, over and over: 8 kHz, mono; default: the ringing tone, and early media. */
+  /** Sound that the caller hears meanwhile, repeated: 8 kHz, mono; default: the ringing tone, and early media. */
   readonly holdMusic?: Int16Array | undefined;
 }
 
@@ -171,7 +171,7 @@ export class TransferRequest {
   ): Promise<void> {
     const { endpoint, clock, log } = this.#options;
     leg.onReleased(() => this.#stop(transferFailure('the other party has hung up', 480)));
-    // The caller must not hear what the two of us say.
+    // The caller must not hear the consultation of agent and third party.
     endpoint.session.feedFrom(undefined);
     const consulting = new AbortController();
     try {

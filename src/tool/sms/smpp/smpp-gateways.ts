@@ -74,7 +74,7 @@ export class SmppGateways {
     await Promise.all(ended);
   }
 
-  /** Sends once, and nothing after the signal. */
+  /** Sends once, and not after the signal. */
   async send(gateway: SmsGateway, { text, to }: SmsMessage, signal: AbortSignal): Promise<SmsNews> {
     const { from } = gateway;
     try {
@@ -183,7 +183,7 @@ const STATES_BY_NUMBER: readonly (keyof typeof STATES | undefined)[] = [
   'REJECTD',
 ];
 
-/** Undefined where it is neither a report that changes something nor a message from a number. */
+/** Undefined for a delivery that is neither a report with a known state nor a message from a number. */
 function readSmppDelivery(delivery: Delivery): SmsCallback | undefined {
   const text = decodeText(delivery);
   if (delivery.isReport) return reportOf(delivery, text);

@@ -23,7 +23,7 @@ export interface SmppPlace {
 
 interface LineOptions {
   readonly place: SmppPlace;
-  /** For the log. */
+  /** Name for the log. */
   readonly name: string;
   readonly rules: WebhookUrlRules;
   readonly lookup: () => Promise<LookupFunction>;
@@ -45,7 +45,7 @@ export class SmppLine {
     this.#options = options;
   }
 
-  /** Connects, and goes on connecting. To be called once. */
+  /** Connects, and reconnects until `stop`. Call it once. */
   start(): void {
     this.#running = this.#run();
   }

@@ -13,10 +13,10 @@ export const COMMANDS = {
   enquireLink: 0x15,
 } as const;
 
-/** What answers a PDU that was not understood. */
+/** Response to a PDU that was not understood. */
 export const GENERIC_NACK = 0x8000_0000;
 
-/** Makes the identifier of a command that of its response. */
+/** Bit that turns a command's identifier into its response's. */
 export const RESPONSE_BIT = 0x8000_0000;
 
 const HEADER_OCTETS = 16;
@@ -134,7 +134,7 @@ export interface Delivery {
   readonly isReport: boolean;
   readonly dataCoding: number;
   readonly octets: Buffer;
-  /** Of a report, where the optional parameters have them. */
+  /** Message id and state of a report, where the optional parameters have them. */
   readonly messageId: string | undefined;
   readonly state: number | undefined;
 }
@@ -143,11 +143,11 @@ const RECEIPTED_MESSAGE_ID = 0x001e;
 
 const MESSAGE_STATE = 0x0427;
 
-/** `esm_class`: what the message is. @see SMPP 3.4, 5.2.12 */
+/** `esm_class`: type of the message. @see SMPP 3.4, 5.2.12 */
 const TYPE_BITS = 0x3c;
 const RECEIPT_BIT = 0x04;
 
-/** A header of its own before the text. */
+/** `esm_class`: the text begins with a user data header. */
 const UDH_BIT = 0x40;
 
 /** `deliver_sm`. @throws {RangeError} when it ends early. @see SMPP 3.4, 4.6.1 */

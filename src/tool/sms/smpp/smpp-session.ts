@@ -39,7 +39,7 @@ const STATUS = {
 
 const SEQUENCE_MAX = 0x7fff_ffff;
 
-/** What the gateway said of a submission: its identifier, or the status of its refusal. */
+/** Answer of the gateway to a submission: its identifier, or the status of its refusal. */
 export type SubmitOutcome =
   | { readonly kind: 'taken'; readonly messageId: string | null }
   | { readonly kind: 'refused'; readonly status: number };
@@ -85,7 +85,7 @@ export class SmppSession {
     socket.on('close', () => this.#close('the gateway closed the connection'));
   }
 
-  /** To be called once, before anything else. @throws {Error} saying why the gateway did not bind; the session is closed then. */
+  /** Call it once, before any other method. @throws {Error} saying why the gateway did not bind; the session is closed then. */
   async bind(credentials: { readonly systemId: string; readonly password: string }): Promise<void> {
     const response = await this.#ask(COMMANDS.bindTransceiver, bindBody(credentials));
     if (response?.status === STATUS.ok) {
@@ -181,7 +181,7 @@ export class SmppSession {
       await this.#options.onDelivery(readDelivery(pdu.body));
       this.#answer(pdu, STATUS.ok, NO_ID);
     } catch (error) {
-      // What cannot be read will be no better the next time; the rest is sent again.
+      // A malformed PDU is refused for good; after other errors the gateway sends it again.
       const isMalformed = error instanceof RangeError;
       this.#answer(pdu, isMalformed ? STATUS.malformed : STATUS.temporary, NO_ID);
     } finally {
@@ -209,7 +209,7 @@ const EMPTY = Buffer.alloc(0);
 /** `deliver_sm_resp` has an empty identifier. */
 const NO_ID = Buffer.from([0]);
 
-/** A status as SMPP's tables have it. */
+/** A status in the notation of SMPP's tables. */
 export function hex(status: number): string {
   return `0x${status.toString(16).padStart(8, '0')}`;
 }
