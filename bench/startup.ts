@@ -14,6 +14,7 @@ import {
   printJson,
   type Row,
 } from './lib/harness.ts';
+import { START_FLAGS } from './lib/start-flags.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const BUILT = 'dist/server/main.js';
@@ -43,7 +44,8 @@ export async function run(args: readonly string[]): Promise<void> {
 async function start(program: string): Promise<Start> {
   const startedMs = performance.now();
   // An empty variable is none: what Node compiles is not kept.
-  const server = await startServer({ program, environment: { NODE_COMPILE_CACHE: '' } });
+  const environment = { NODE_COMPILE_CACHE: '' };
+  const server = await startServer({ program, nodeOptions: START_FLAGS, environment });
   try {
     await server.ready(POLL_MS);
     return { wallMs: performance.now() - startedMs, cpuMs: cpuSecondsOf(server.pid) * 1000 };

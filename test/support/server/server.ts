@@ -25,6 +25,8 @@ export interface ServerOptions {
   readonly namespace?: NetworkNamespace;
   /** What Node runs: what `npm start` builds unless given. */
   readonly program?: string;
+  /** Options of Node before the program. */
+  readonly nodeOptions?: readonly string[];
   /** Its working directory: the repository unless given. */
   readonly cwd?: string;
   /** Where its standard output goes, a descriptor; read into `output` unless given. */
@@ -182,7 +184,9 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
   const { namespace } = options;
   const [program = '', ...words] = [
     ...(namespace?.prefix ?? []),
-    ...[NODE, options.program ?? join(ROOT, 'dist/server/main.js')],
+    NODE,
+    ...(options.nodeOptions ?? []),
+    options.program ?? join(ROOT, 'dist/server/main.js'),
   ];
   const child = spawn(program, words, {
     cwd: options.cwd ?? ROOT,
