@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createTool, type ToolDraft } from '../../src/domain/tool/custom-tool.ts';
-import { HttpToolClient } from '../../src/tool/http-tool-client.ts';
 import { createHttpTool, type ToolAnswer, type ToolClient } from '../../src/tool/http-tool.ts';
+import { HttpToolClient } from '../../src/tool/http-tool-client.ts';
 import type { ToolContext } from '../../src/tool/tool.ts';
 import { Toolbox } from '../../src/tool/toolbox.ts';
 import { FakeClock } from '../support/time/fake-clock.ts';
