@@ -66,7 +66,8 @@ test('Dialog sends no request in plain text to a peer with a sips Contact', asyn
 
   await dialog?.bye();
 
-  expect(peer.kinds).toEqual(['INVITE']);
+  // A busy machine may have sent the INVITE twice.
+  expect([...new Set(peer.kinds)]).toEqual(['INVITE']);
 });
 
 test('Dialog hangs up on a caller whose Contact has a name that the caller alone knows', async () => {

@@ -186,12 +186,11 @@ test('many passages are sent in batches of sixteen', async () => {
   await saveKnowledge(store, text);
 
   run(embedderOf('tiny'));
-  await expect
-    .poll(async () => {
-      clock.advance(1);
-      return left('ollama/tiny');
-    })
-    .toBe(0);
+  const leftNow = async () => {
+    clock.advance(1);
+    return left('ollama/tiny');
+  };
+  await expect.poll(leftNow, { timeout: 20_000 }).toBe(0);
 
   expect(server.requests.map(({ input }) => input.length)).toEqual([16, 16, 8]);
 });

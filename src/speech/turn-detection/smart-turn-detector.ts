@@ -1,11 +1,7 @@
 /** Smart Turn, version 3, on ONNX Runtime: one run tells from 8 s of sound whether the caller has finished. */
 
-import {
-  type InferenceSession,
-  ModelFileError,
-  openSession,
-  Tensor,
-} from '../../lib/onnx/onnx-session.ts';
+import { ModelFileError } from '../../lib/onnx/model-file-error.ts';
+import { type InferenceSession, openSession, Tensor } from '../../lib/onnx/onnx-session.ts';
 import { HOP_SAMPLES, LogMel, MODEL_RATE_HZ } from '../stt/features/log-mel.ts';
 import { Upsampler } from '../stt/features/resampler.ts';
 import type { TurnDetector } from './turn-detector.ts';

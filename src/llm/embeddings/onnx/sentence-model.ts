@@ -4,12 +4,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Tokenizer } from '@huggingface/tokenizers';
 import { z } from 'zod';
-import {
-  type InferenceSession,
-  ModelFileError,
-  openSession,
-  Tensor,
-} from '../../../lib/onnx/onnx-session.ts';
+import { ModelFileError } from '../../../lib/onnx/model-file-error.ts';
+import { type InferenceSession, openSession, Tensor } from '../../../lib/onnx/onnx-session.ts';
 
 const MODEL = 'embedding model';
 

@@ -1,6 +1,7 @@
 /** Autoregressive decoding on a merged decoder, token by token, over its key-value cache, with the choice of each token. */
 import type { InferenceSession } from 'onnxruntime-node';
-import { ModelFileError, openSession, Tensor } from '../../../lib/onnx/onnx-session.ts';
+import { ModelFileError } from '../../../lib/onnx/model-file-error.ts';
+import { openSession, Tensor } from '../../../lib/onnx/onnx-session.ts';
 
 /** One head of one layer, by numbers from 0. */
 export type AttentionHead = readonly [layer: number, head: number];

@@ -2,7 +2,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { InferenceSession } from 'onnxruntime-node';
-import { ModelFileError, openSession, Tensor } from '../../../lib/onnx/onnx-session.ts';
+import { ModelFileError } from '../../../lib/onnx/model-file-error.ts';
+import { openSession, Tensor } from '../../../lib/onnx/onnx-session.ts';
 import { graphPath } from '../../models/model-files.ts';
 import { VoicedSpan } from '../../vad/vad-gate.ts';
 import {

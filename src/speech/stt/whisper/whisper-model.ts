@@ -2,12 +2,8 @@
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import {
-  type InferenceSession,
-  ModelFileError,
-  openSession,
-  Tensor,
-} from '../../../lib/onnx/onnx-session.ts';
+import { ModelFileError } from '../../../lib/onnx/model-file-error.ts';
+import { type InferenceSession, openSession, Tensor } from '../../../lib/onnx/onnx-session.ts';
 import { hasCode } from '../../../lib/unknown-value.ts';
 import { findPrepared, graphPath } from '../../models/model-files.ts';
 import {

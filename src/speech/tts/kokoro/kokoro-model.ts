@@ -2,12 +2,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import {
-  type InferenceSession,
-  ModelFileError,
-  openSession,
-  Tensor,
-} from '../../../lib/onnx/onnx-session.ts';
+import { ModelFileError } from '../../../lib/onnx/model-file-error.ts';
+import { type InferenceSession, openSession, Tensor } from '../../../lib/onnx/onnx-session.ts';
 import { jsonOf } from '../../../lib/unknown-value.ts';
 import { filesIn } from '../../models/model-files.ts';
 import {

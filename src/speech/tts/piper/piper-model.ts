@@ -1,12 +1,8 @@
 /** One Piper voice on ONNX Runtime: phonemes in, sound at the voice's own rate out. */
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
-import {
-  type InferenceSession,
-  ModelFileError,
-  openSession,
-  Tensor,
-} from '../../../lib/onnx/onnx-session.ts';
+import { ModelFileError } from '../../../lib/onnx/model-file-error.ts';
+import { type InferenceSession, openSession, Tensor } from '../../../lib/onnx/onnx-session.ts';
 import { jsonOf } from '../../../lib/unknown-value.ts';
 import {
   endsOfDurations,

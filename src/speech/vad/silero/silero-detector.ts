@@ -1,6 +1,7 @@
 /** Silero VAD, version 5 or 6, on ONNX Runtime: one run scores the newest window of every call. */
 import type { InferenceSession } from 'onnxruntime-node';
-import { ModelFileError, openSession, Tensor } from '../../../lib/onnx/onnx-session.ts';
+import { ModelFileError } from '../../../lib/onnx/model-file-error.ts';
+import { openSession, Tensor } from '../../../lib/onnx/onnx-session.ts';
 import { findPrepared } from '../../models/model-files.ts';
 import type { DetectorStream, Vad } from '../vad-track.ts';
 
