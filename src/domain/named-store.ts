@@ -16,9 +16,9 @@ export interface NamedStore<Item> {
 
   find(scope: Scope, name: string): Promise<Item | undefined>;
 
-  /** Finds the tools with these names, in no order; unknown names are left out. */
+  /** Finds the records with these names, in no order; unknown names are left out. */
   findAll(scope: Scope, names: readonly string[]): Promise<readonly Item[]>;
 
-  /** Lists documents by name. */
+  /** Lists records by name. */
   list(scope: Scope, page: PageRange): Promise<Page<Item>>;
 }

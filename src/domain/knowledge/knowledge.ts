@@ -129,7 +129,7 @@ export interface KnowledgeStore {
     vectors: readonly { readonly id: number; readonly vector: Float32Array }[],
   ): Promise<void>;
 
-  /** Lists calendars by name. */
+  /** Lists documents by name. */
   list(scope: Scope, agentId: string, page: PageRange): Promise<Page<KnowledgeDocument>>;
 }
 
