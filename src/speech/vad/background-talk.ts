@@ -15,14 +15,14 @@ const STEADY_POWER_RATIO = 25;
 /** Blocks of the two seconds. */
 const TALK_BLOCKS = TALK_WINDOWS / BLOCK_WINDOWS;
 
-/** Blocks before two steady seconds, eight seconds of them, that say whether the line was quiet: a caller needs breath by then. */
-const BLOCKS_BEFORE = 8000 / (32 * BLOCK_WINDOWS);
+/** Blocks before two steady seconds, four seconds of them, that say whether the line was quiet: few callers need no breath by then. */
+const BLOCKS_BEFORE = 2 * TALK_BLOCKS;
 
 /**
- * After so many quiet blocks in a row, half a second, steady sound is a voice that has begun since, such as a caller who dictates
- * a number or speaks a long sentence without a pause: the talk of several people goes on all the time.
+ * After so many quiet blocks in a row, half a second, steady sound is a voice that has begun since, such as a caller who
+ * dictates a number or speaks a long sentence without a pause: the talk of several people goes on all the time.
  */
-const QUIET_BLOCKS_MIN = 8;
+const QUIET_BLOCKS_MIN = TALK_BLOCKS / 4;
 
 /** Steady sound is talk when the detector takes at least this share of it for a voice. Noise alone has none. */
 const TALK_SHARE_MIN = 0.1;
