@@ -1,4 +1,4 @@
-/** Builds `dist/server`, the server in plain JavaScript, where its sources have changed; else with `--always`, or `--missing` where there is none. */
+/** Builds `dist/server`, the server in plain JavaScript: where its sources have changed, or `--always`, or only where it is `--missing`. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import type { CodeSplittingGroup, Plugin } from 'rolldown';

@@ -1,4 +1,4 @@
-/** Finds environment variables that look like a setting with a slip of the pen; pure */
+/** Finds environment variables whose name is nearly that of a setting; pure */
 import { editDistance } from '../lib/edit-distance.ts';
 
 /** From this length on, two wrong characters still leave no doubt which setting is meant. */

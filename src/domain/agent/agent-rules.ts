@@ -1,4 +1,4 @@
-/** Rules of agents: limits, defaults, creation, changes, variables of their texts, and the language models that agents may name. */
+/** Rules of agents: limits, defaults, creation, changes, and the language models that agents may name. */
 import { editDistance } from '../../lib/edit-distance.ts';
 import { languageOf } from '../../lib/language-tag.ts';
 import { type DialRules, decideDial } from '../dialing/dial-policy.ts';

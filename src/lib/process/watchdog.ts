@@ -14,8 +14,10 @@ export interface WatchdogOrder {
 /** No work of the main thread takes this long, and a call without sound for a minute is over anyway. */
 const HANG_MS_MAX = 60_000;
 
+/** Checks within the limit. */
 const CHECKS = 12;
 
+/** Beats within a check: one that comes late is no hang. */
 const BEATS = 3;
 
 /**

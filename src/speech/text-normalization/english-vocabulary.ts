@@ -1,4 +1,4 @@
-/** English: its currencies, units, weekdays, abbreviations and acronyms */
+/** English vocabulary: currencies, units, weekdays, abbreviations and acronyms; pure */
 import type { Counted } from './language-pack.ts';
 
 export const ENGLISH_CURRENCIES = {

@@ -16,7 +16,7 @@ interface Side {
   readonly suffix: string;
 }
 
-/** @param rules those of the language for what stands on one side. */
+/** Rules for ranges. @param rules of the language, for the two sides of a range. */
 export function rangeRules(pack: LanguagePack, rules: readonly Rule[]): readonly Rule[] {
   return [...weekdayRules(pack), measureRule(pack, rules)];
 }

@@ -1,4 +1,4 @@
-/** Which parts of a text its rules replace, and by what; pure */
+/** Applies the rules of a language to a text: the replaced parts, and their spoken forms; pure */
 import type { Rule } from './language-pack.ts';
 
 export interface Replacement {
@@ -7,7 +7,7 @@ export interface Replacement {
   readonly spoken: string;
 }
 
-/** In the text's order. What earlier rules took is not looked at again, but later rules see it as what stands around. */
+/** Finds the replacements, in the text's order. Later rules replace no part of an earlier match, but see its text as context. */
 export function replacements(text: string, rules: readonly Rule[]): Replacement[] {
   const taken = new Uint8Array(text.length);
   const found: Replacement[] = [];

@@ -15,7 +15,10 @@ const STEADY_POWER_RATIO = 25;
 /** Blocks of the two seconds. */
 const TALK_BLOCKS = TALK_WINDOWS / BLOCK_WINDOWS;
 
-/** Blocks before two steady seconds, four seconds of them, that say whether the line was quiet: few callers need no breath by then. */
+/**
+ * Blocks before two steady seconds, four seconds of them, that say whether the line was quiet. With eight seconds, babble that
+ * begins with the call passes for a caller.
+ */
 const BLOCKS_BEFORE = 2 * TALK_BLOCKS;
 
 /**
