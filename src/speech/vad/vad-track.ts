@@ -40,7 +40,8 @@ export class VadTrack {
   readonly #pending = new PendingSamples();
   /** Position of the first pending sample. */
   #position = 0;
-  /** The newest window at the detector's rate. */
+  /** The newest window, at 8 kHz and at the detector's rate. */
+  readonly #linePcm = new Int16Array(WINDOW_SAMPLES);
   readonly #window = new Float32Array(WINDOW_SAMPLES);
   readonly #scores: WindowScore[] = [];
 
@@ -66,6 +67,7 @@ export class VadTrack {
     const window = this.#pending.take(WINDOW_SAMPLES);
     if (window === null) return null;
     this.#position += WINDOW_SAMPLES;
+    this.#linePcm.set(window);
     this.#loudness.hear(window);
     return { stream: this.#stream, pcm: this.#atDetectorRate(window) };
   }
@@ -86,7 +88,8 @@ export class VadTrack {
     // The echo of the agent's voice is no talk around the caller.
     const mayBeEcho = end - WINDOW_SAMPLES < echoEnd;
     if (mayBeEcho) this.#background.skip();
-    const isFound = !mayBeEcho && this.#background.hear(this.#loudness.newest, isVoiced);
+    const isFound =
+      !mayBeEcho && this.#background.hear(this.#linePcm, this.#loudness.newest, isVoiced);
     const endAtMs = newest.atMs - (newest.position - end) / SAMPLES_PER_MS;
     if (isFound) return this.#takeBack(endAtMs);
     const startAtMs = endAtMs - WINDOW_SAMPLES / SAMPLES_PER_MS;
