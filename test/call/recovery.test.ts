@@ -35,6 +35,7 @@ const DIALOG: OpenDialog = {
   localParty: '<sip:+390612345678@192.0.2.1>;tag=ours',
   remoteParty: '<sip:+390698765432@192.0.2.2>;tag=theirs',
   remoteTarget: 'sip:+390698765432@192.0.2.2',
+  peer: null,
   routes: [],
   sequence: 0,
   channels: [],

@@ -25,6 +25,7 @@ function withoutUsers(file: string, record: string | undefined): void {
     'calls drop column price',
     'calls drop column cost',
     'open_dialogs drop column price',
+    'open_dialogs drop column peer',
   ]) {
     sqlite.exec(`alter table ${column}`);
   }

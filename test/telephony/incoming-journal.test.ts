@@ -135,6 +135,28 @@ test('SrfIncomingCall whose SIP server is lost is refused when it is back', asyn
   expect(kept.size).toBe(0);
 });
 
+test.each([
+  ['over UDP with its source', 'udp', { protocol: 'UDP', address: '192.0.2.7', port: 40_001 }],
+  [
+    'over a connection with the port that it listens on',
+    'tcp',
+    { protocol: 'TCP', address: '192.0.2.7', port: 5062 },
+  ],
+  ['over the WebSocket of a browser without an address', 'wss', null],
+])('OpenDialogJournal keeps a caller %s', async (_case, protocol, peer) => {
+  const { kept, store } = dialogsInMemory();
+  const journal = new OpenDialogJournal({ ...PARTS, store, orphans: [] });
+  const source = { protocol, source_address: '192.0.2.7', source_port: 40_001 };
+  const invite = {
+    ...request({ headers: { ...INVITE, Contact: '<sip:bob@pbx:5062>' } }),
+    ...source,
+  };
+
+  await journal.expect(invite, { localTag: 'ours', channels: [] }).saved;
+
+  expect([...kept.values()].map((open) => open.peer)).toEqual([peer]);
+});
+
 test('SrfIncomingCall whose answer is refused is not kept', async () => {
   const { kept, writes, store } = dialogsInMemory();
   const call = ring(store, (_request, _answer, _parts, done) => done('no transport'));

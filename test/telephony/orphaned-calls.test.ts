@@ -1,6 +1,6 @@
 /** Calls that a process, or a connection to a drachtio-server, has left: what that server is told on the next one. */
 import { afterEach, expect, test } from 'vitest';
-import type { OpenInvite } from '../../src/domain/call/open-dialog.ts';
+import type { OpenDialog, OpenInvite } from '../../src/domain/call/open-dialog.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { OpenDialogJournal } from '../../src/telephony/drachtio/carrier/open-dialog-journal.ts';
 import {
@@ -8,8 +8,10 @@ import {
   invitesOver,
 } from '../../src/telephony/drachtio/carrier/orphaned-calls.ts';
 import { openSrf } from '../../src/telephony/drachtio/carrier/srf.ts';
+import { ScriptedPeer } from '../sip/scripted-peer.ts';
 import { buildDialog } from '../support/sip/build-dialog.ts';
 import { FakeClock } from '../support/time/fake-clock.ts';
+import { startSilentPlane } from './embedded-plane.ts';
 import { dialogsInMemory } from './support/dialogs-in-memory.ts';
 import { LogInServer } from './support/log-in-server.ts';
 
@@ -32,9 +34,9 @@ const INVITE: OpenInvite = {
   peer: { protocol: 'UDP', address: '192.0.2.2', port: 5060 },
 };
 
-const opened: { stop(): void }[] = [];
-afterEach(() => {
-  for (const each of opened.splice(0)) each.stop();
+const opened: { stop(): unknown }[] = [];
+afterEach(async () => {
+  for (const each of opened.splice(0)) await each.stop();
 });
 
 /** Ends an orphaned call, over a server that answers commands as `onSend` says. */
@@ -43,6 +45,7 @@ async function end(
   onSend: LogInServer['onSend'],
   name = NAME,
   findProxy?: FindProxy,
+  fields: Partial<OpenDialog> = {},
 ) {
   const server = new LogInServer();
   server.onSend = onSend;
@@ -54,7 +57,7 @@ async function end(
   srf.connect({ host: '127.0.0.1', port, secret: 'right', reconnect: { maxAttempts: 1 } });
   opened.push({ stop: () => srf.disconnect() }, server);
   await connected;
-  const { kept, store } = dialogsInMemory(new Map([['a', buildDialog({ invite })]]));
+  const { kept, store } = dialogsInMemory(new Map([['a', buildDialog({ invite, ...fields })]]));
   const journal = new OpenDialogJournal({
     store,
     orphans: [...kept.values()],
@@ -183,6 +186,44 @@ test('BYE of an answered call that its target refuses is not sent again', async 
     () => [SENT_BYE, answeredBye(481)],
     NAME,
     () => 'sip:proxy.example;transport=tls',
+  );
+  await expect.poll(() => kept.size).toBe(0);
+
+  expect(server.heard.match(/^BYE /gm)).toHaveLength(1);
+});
+
+test.each([
+  ['a name that it alone knows', 'sip:bob@pbx.invalid'],
+  ['a private address', 'sip:bob@10.99.99.99:5060'],
+  ['a transport that it does not listen on', 'sip:bob@127.0.0.1:9;transport=tcp'],
+])('BYE of an answered call reaches a far end whose Contact has %s', async (_, remoteTarget) => {
+  const far = await new ScriptedPeer().start();
+  const peer = { protocol: 'UDP', address: '127.0.0.1', port: far.port };
+  const orphan = buildDialog({ remoteTarget, peer, routes: [] });
+  const { kept, store } = dialogsInMemory(new Map([['a', orphan]]));
+  const orphans = [...kept.values()];
+
+  const plane = await startSilentPlane(
+    [],
+    new OpenDialogJournal({ store, orphans, clock: new FakeClock(), log: silentLogger }),
+  );
+  opened.push(far, plane);
+  const bye = await far.expect('BYE');
+  far.reply(bye, 200);
+
+  expect(bye.uri).toBe(remoteTarget);
+  await expect.poll(() => kept.size).toBe(0);
+});
+
+test('BYE of an answered call whose target demands TLS goes nowhere else', async () => {
+  const fields = { remoteTarget: 'sips:bob@pbx.invalid', routes: [] };
+
+  const { kept, server } = await end(
+    null,
+    () => [SENT_BYE, answeredBye(503)],
+    NAME,
+    undefined,
+    fields,
   );
   await expect.poll(() => kept.size).toBe(0);
 

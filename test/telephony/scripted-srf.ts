@@ -32,6 +32,8 @@ function message({ headers = {}, body = '' }: MessageSettings) {
     payload: [{ type: byName.get('content-type') ?? null, content: body }],
     raw: ['SIP/2.0 200 OK', ...lines, '', body].join('\r\n'),
     source_address: '127.0.0.1',
+    source_port: 5060,
+    protocol: 'udp',
   };
 }
 
@@ -49,8 +51,6 @@ export function request(
     method,
     source,
     uri: 'sip:+390612345678@127.0.0.1',
-    protocol: 'udp',
-    source_port: 5060,
     stackTxnId: 'transaction-1',
     isNewInvite: true,
     on: (event, listener) => void events.on(event, listener),

@@ -1,6 +1,14 @@
 /** Contract of the journal of open SIP dialogs, by which a later process ends the calls of this one. */
 import type { CallPrice } from './call-cost.ts';
 
+/** Where messages come from or go to. */
+export interface OpenPeer {
+  /** Transport as Via names it. */
+  readonly protocol: string;
+  readonly address: string;
+  readonly port: number;
+}
+
 /** INVITE transaction without a final response, as far as CANCEL, or a refusal, needs it. */
 export interface OpenInvite {
   /** `out`: an outgoing call, ended by CANCEL; `in`: an incoming call, ended by a refusal. */
@@ -12,12 +20,7 @@ export interface OpenInvite {
   /** Start line and headers on the wire. */
   readonly head: string;
   /** Destination, or source. */
-  readonly peer: {
-    /** Transport as Via names it. */
-    readonly protocol: string;
-    readonly address: string;
-    readonly port: number;
-  };
+  readonly peer: OpenPeer;
 }
 
 /** One SIP dialog as far as a BYE needs it. @see RFC 3261 section 12.2.1.1 */
@@ -31,6 +34,11 @@ export interface OpenDialog {
   readonly remoteParty: string;
   /** URI of the far end's Contact: where requests go. */
   readonly remoteTarget: string;
+  /**
+   * Where the far end, or the proxy in front of it, can be reached by the address that its messages came from. Null where
+   * nothing can be sent there, as to a browser, and in rows of a version that did not keep it.
+   */
+  readonly peer: OpenPeer | null;
   /** Values of Route, in the order that our requests have them. */
   readonly routes: readonly string[];
   /** Number of the last request of ours that is known; any greater one will do. */

@@ -249,6 +249,8 @@ function callRowOf({ from, to, hasTranscript: _, ...call }: MaybeSummary): CallR
 /** More than a machine has at a time. */
 const DIALOGS_MAX = 100_000;
 
+const JSON_FIELDS = ['routes', 'channels', 'invite', 'price', 'peer'] as const;
+
 /** Keeps open dialogs in SQLite, answered or not: the next process ends dialogs that a crashed one left open. */
 export class SqliteDialogStore implements DialogStore {
   readonly #database: Queries;
@@ -269,7 +271,7 @@ export class SqliteDialogStore implements DialogStore {
     const query = build.selectFrom('open_dialogs').selectAll();
     return (
       await this.#database.all(query.orderBy('opened_at').orderBy('id').limit(DIALOGS_MAX))
-    ).map((row) => recordOf<OpenDialog>(row, { json: ['routes', 'channels', 'invite', 'price'] }));
+    ).map((row) => recordOf<OpenDialog>(row, { json: JSON_FIELDS }));
   }
 }
 

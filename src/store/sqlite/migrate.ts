@@ -252,6 +252,10 @@ const STEPS: readonly Step[] = [
         currency text not null, calls integer not null, micros integer not null,
         primary key (agent_id, account_id, environment, quarter_hour, currency)) strict, without rowid;`,
   },
+  {
+    name: '0038-dialog-peers',
+    sql: 'alter table open_dialogs add column peer text;',
+  },
 ];
 
 /** The schema of databases from before 0.1.0 that this version takes: the same as the baseline. */

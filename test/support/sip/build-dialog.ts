@@ -8,6 +8,7 @@ export function buildDialog(fields: Partial<OpenDialog> = {}): OpenDialog {
     localParty: '<sip:+390612345678@192.0.2.1>;tag=ours',
     remoteParty: '<sip:+15550100001@192.0.2.2>;tag=theirs',
     remoteTarget: 'sip:+15550100001@192.0.2.2:5060',
+    peer: { protocol: 'UDP', address: '192.0.2.2', port: 5060 },
     routes: ['<sip:192.0.2.3;lr>'],
     sequence: 2,
     channels: ['leg-1', 'leg-2'],

@@ -1,9 +1,15 @@
 /** Journal of open SIP dialogs on disk; ends dialogs orphaned by a restart or a lost SIP server. */
 import type { CallPrice } from '../../../domain/call/call-cost.ts';
-import type { DialogStore, OpenDialog, OpenInvite } from '../../../domain/call/open-dialog.ts';
+import type {
+  DialogStore,
+  OpenDialog,
+  OpenInvite,
+  OpenPeer,
+} from '../../../domain/call/open-dialog.ts';
 import { type Clock, TRANSACTION_MS, within } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import { withoutQuotedText } from '../../call-headers.ts';
+import { hostPortOfUri } from '../../trunks/trunk-table.ts';
 import { type EndInvite, endAnswered, type FindProxy } from './orphaned-calls.ts';
 import {
   reasonOf,
@@ -11,6 +17,7 @@ import {
   type SrfDialog,
   type SrfMessage,
   type SrfRequest,
+  type SrfSource,
 } from './srf.ts';
 
 /** Limit of calls ended at a time, so that a server that comes back can take new ones. */
@@ -259,13 +266,17 @@ function openDialogOf(
     id: idOf(sipCallId, localTag),
     localParty: req.get('from') ?? '',
     remoteParty: res.get('to') ?? '',
+    peer: peerOf(res),
     routes: listOf(res.get('record-route') ?? '').reverse(),
     sequence: sequenceOf(req),
   };
 }
 
 /** Entry of the dialog that our answer to an INVITE creates. */
-function answeredDialog(invite: Pick<SrfMessage, 'get'>, facts: Facts): OpenDialog {
+function answeredDialog(
+  invite: Pick<SrfMessage, 'get' | keyof SrfSource>,
+  facts: Facts,
+): OpenDialog {
   const { localTag, price = null, ...others } = facts;
   return {
     ...others,
@@ -273,6 +284,7 @@ function answeredDialog(invite: Pick<SrfMessage, 'get'>, facts: Facts): OpenDial
     id: idOf(facts.sipCallId, localTag),
     localParty: withTag(invite.get('to') ?? '', localTag),
     remoteParty: invite.get('from') ?? '',
+    peer: callersPeer(invite, facts.remoteTarget),
     routes: listOf(invite.get('record-route') ?? ''),
     sequence: 0,
   };
@@ -292,6 +304,7 @@ function callingDialog(
     remoteParty: message.get('to') ?? '',
     remoteTarget: '',
     price: null,
+    peer: null,
     routes: [],
     sequence: sequenceOf(message),
     invite,
@@ -300,10 +313,27 @@ function callingDialog(
 
 /** Transaction of an incoming INVITE. @param server as reports name it. */
 function callersInvite(request: SrfRequest, server: string): OpenInvite {
-  const { protocol, source_address: address, source_port: port } = request;
-  const peer = { protocol: protocol.toUpperCase(), address, port };
-  const { stackTxnId: transactionId } = request;
-  return { direction: 'in', server, transactionId, head: headOf(request.raw), peer };
+  const { stackTxnId: transactionId, raw } = request;
+  return { direction: 'in', server, transactionId, head: headOf(raw), peer: sourceOf(request) };
+}
+
+function sourceOf({ protocol, source_address: address, source_port: port }: SrfSource): OpenPeer {
+  return { protocol: protocol.toUpperCase(), address, port };
+}
+
+/** Null for a browser, which accepts no connections. */
+function peerOf(message: SrfSource): OpenPeer | null {
+  const peer = sourceOf(message);
+  return peer.protocol.startsWith('WS') ? null : peer;
+}
+
+/** A caller's connection leaves from a port that it does not listen on: the one in its Contact takes its place. */
+function callersPeer(invite: SrfSource, contact: string): OpenPeer | null {
+  const peer = peerOf(invite);
+  if (peer === null || peer.protocol === 'UDP') return peer;
+  const [, port = peer.protocol === 'TLS' ? '5061' : '5060'] =
+    /:(\d+)$/.exec(hostPortOfUri(contact)) ?? [];
+  return { ...peer, port: Number(port) };
 }
 
 /** Start line and headers of a message, with an empty body. */

@@ -1,7 +1,9 @@
 /** Orphaned calls: ends calls of an earlier process, and decides about calls whose SIP server was lost. */
-import type { OpenDialog, OpenInvite } from '../../../domain/call/open-dialog.ts';
+import type { OpenDialog, OpenInvite, OpenPeer } from '../../../domain/call/open-dialog.ts';
 import type { Clock } from '../../../lib/clock.ts';
+import { rangeOfAddress, urlHost } from '../../../lib/local-routes.ts';
 import type { ReleaseCause } from '../../carrier.ts';
+import { hostOfUri } from '../../trunks/trunk-table.ts';
 import { answerOrphan, reasonOf, type SrfClient, sendOver } from './srf.ts';
 
 /**
@@ -41,8 +43,7 @@ export function invitesOver(srf: SrfClient, clock: Clock): EndInvite {
 export type FindProxy = (nextHop: string) => string | undefined;
 
 /**
- * Ends an answered call by BYE. A target out of reach is tried again through the proxy of its trunk: over TLS, a
- * process that has not connected to the carrier before cannot verify a bare IP address.
+ * Ends an answered call by BYE, which goes by the ways of `waysTo` until one is in reach.
  *
  * @throws {Error} when the server refuses, or cannot be reached.
  */
@@ -51,24 +52,53 @@ export async function endAnswered(
   call: OpenDialog,
   findProxy: FindProxy,
 ): Promise<void> {
-  const proxy = findProxy(call.routes[0] ?? call.remoteTarget);
-  if (proxy === undefined) {
-    await sendBye(srf, call, {});
-    return;
+  const ways = waysTo(call, findProxy);
+  for (const [at, way] of ways.entries()) {
+    const status = await sendBye(srf, call, way).catch((error: unknown) => {
+      if (at === ways.length - 1) throw error;
+      return OUT_OF_REACH;
+    });
+    if (status !== OUT_OF_REACH) return;
   }
-  const status = await sendBye(srf, call, {}).catch(() => OUT_OF_REACH);
-  if (status === OUT_OF_REACH) await sendBye(srf, call, { proxy });
+}
+
+/** Way of one request. */
+interface Way {
+  /** URI of the next hop; default: by Route and Request-URI. */
+  readonly proxy?: string;
+}
+
+/**
+ * Ways to the far end, in order.
+ *
+ * The proxy of its trunk comes after its own address: over TLS, a process that has not connected to the carrier before
+ * cannot verify a bare IP address. The address that its messages came from is the last: peers give a Contact with a name
+ * that they alone know, or with a transport that they do not listen on. It is the first for a Contact with a private
+ * address that is not theirs: such a BYE is sent without an error, and lost.
+ */
+function waysTo(call: OpenDialog, findProxy: FindProxy): readonly Way[] {
+  const { peer, remoteTarget, routes } = call;
+  const [nextHop = remoteTarget] = routes;
+  const trunkProxy = findProxy(nextHop);
+  const ways: readonly Way[] = [{}, ...(trunkProxy === undefined ? [] : [{ proxy: trunkProxy }])];
+  // A sips URI demands TLS all the way.
+  if (peer === null || /^<?sips:/i.test(nextHop)) return ways;
+  const last = { proxy: uriOfPeer(peer) };
+  const host = hostOfUri(remoteTarget);
+  const isHidden =
+    routes.length === 0 && rangeOfAddress(host) === 'private' && host !== peer.address;
+  return isHidden ? [last, ...ways] : [...ways, last];
+}
+
+function uriOfPeer({ protocol, address, port }: OpenPeer): string {
+  return `sip:${urlHost(address)}:${port};transport=${protocol.toLowerCase()}`;
 }
 
 /** The SIP server's own answer when it cannot send. */
 const OUT_OF_REACH = 503;
 
 /** Sends BYE. Resolves with the status of the final response. */
-async function sendBye(
-  srf: SrfClient,
-  call: OpenDialog,
-  way: { readonly proxy?: string },
-): Promise<number> {
+async function sendBye(srf: SrfClient, call: OpenDialog, way: Way): Promise<number> {
   const headers: Record<string, string> = {
     'Call-ID': call.sipCallId,
     From: call.localParty,

@@ -3,8 +3,17 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { Socket } from 'node:net';
 import Srf from 'drachtio-srf';
 
+/** Source of a received message. */
+export interface SrfSource {
+  /** IP address. */
+  readonly source_address: string;
+  readonly source_port: number;
+  /** `udp`, `tcp` and the like. */
+  readonly protocol: string;
+}
+
 /** A received SIP message. */
-export interface SrfMessage {
+export interface SrfMessage extends SrfSource {
   /** Lines of the same header are joined with commas. */
   get(name: string): string | undefined;
   has(name: string): boolean;
@@ -14,17 +23,12 @@ export interface SrfMessage {
   readonly payload: readonly { readonly type?: string | null; readonly content?: string }[];
   /** The whole message as received. */
   readonly raw: string;
-  /** Source IP address. */
-  readonly source_address: string;
 }
 
 /** A received request. */
 export interface SrfRequest extends SrfMessage {
   readonly method: string;
   readonly uri: string;
-  /** `udp`, `tcp` and the like. */
-  readonly protocol: string;
-  readonly source_port: number;
   /** Server's name of the transaction. */
   readonly stackTxnId: string;
   /** `application` when the server itself ended the dialog, for want of an ACK or a session refresh. */
@@ -79,7 +83,7 @@ export interface SrfDialog {
   readonly type: 'uac' | 'uas';
   readonly sip: { readonly callId: string; readonly localTag: string; readonly remoteTag: string };
   /** The INVITE that began it, theirs or ours. */
-  readonly req: Pick<SrfMessage, 'get'>;
+  readonly req: Pick<SrfMessage, 'get' | keyof SrfSource>;
   /** Response to the INVITE; usable only if the far end sent it. */
   readonly res: SrfMessage;
   /** `contact`: our Contact header in the INVITE or its response. */
