@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { readConfig } from '../../src/config/config.ts';
+import { PHONE_PATH } from '../../src/operator/phone-sockets.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
@@ -58,6 +59,16 @@ test('docs/deploy.md shows the Caddyfile as it is, and both proxies pass on to t
   for (const text of [caddyfile, read('examples/proxy/nginx.conf')]) {
     expect(text).toContain(`${HOST}:${PORT}`);
   }
+});
+
+test('nginx passes the WebSocket of browser calls on', () => {
+  const nginx = read('examples/proxy/nginx.conf');
+
+  const [, location = ''] = new RegExp(`location = ${PHONE_PATH} \\{([^}]*)\\}`).exec(nginx) ?? [];
+
+  expect(location).toMatch(
+    /proxy_set_header Upgrade \$http_upgrade;\s+proxy_set_header Connection upgrade;/,
+  );
 });
 
 test('docs/deploy.md opens the ports that the settings and FreeSWITCH use', () => {

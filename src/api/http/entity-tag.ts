@@ -18,7 +18,8 @@ export function requireMatch(context: ApiContext, updatedAt: Date, what: string)
 }
 
 /**
- * Compares a request's `If-Match` with a resource that has several entity tags.
+ * Compares a request's `If-Match` with a resource that has several entity tags. A tag that a compressing proxy has changed
+ * is the same tag.
  *
  * @param state.tags the first is the one to go on with.
  * @see RFC 9110 section 13.1.1
@@ -33,7 +34,7 @@ export function requireTag(
 ): void {
   const wanted = context.req.header('if-match');
   if (wanted === undefined) return;
-  const given = wanted.split(',').map((tag) => tag.trim());
+  const given = tagsIn(wanted);
   if (given.includes('*') || state.tags.some((tag) => given.includes(tag))) return;
   context.header('ETag', state.tags[0]);
   throw new ServiceError(
@@ -44,6 +45,20 @@ export function requireTag(
 
 /** Whether a request's `If-None-Match` names the current version; compared weakly. @see RFC 9110 section 13.1.2 */
 export function isHeld(ifNoneMatch: string | undefined, etag: string): boolean {
-  const tags = (ifNoneMatch ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''));
+  const tags = tagsIn(ifNoneMatch ?? '');
   return tags.includes(etag) || tags.includes('*');
+}
+
+/**
+ * Tags of a header as this server gave them. A proxy that compresses answers makes a strong tag weak (nginx: `W/"…"`) or
+ * appends the coding (Apache, Caddy: `"…-gzip"`). Ours name versions of a resource, whatever its coding, and none ends in
+ * the name of one.
+ */
+function tagsIn(header: string): readonly string[] {
+  return header.split(',').map((tag) =>
+    tag
+      .trim()
+      .replace(/^W\//, '')
+      .replace(/-(?:gzip|deflate|br|zstd)"$/, '"'),
+  );
 }
