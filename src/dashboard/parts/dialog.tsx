@@ -6,14 +6,26 @@ import { complain, may, say, t } from '../app-state.ts';
 import { CopyButton } from './copy-button.tsx';
 import { Button } from './page.tsx';
 
-/** Closes with Escape too; the focus goes back to where it was. */
+/** Closes with Escape too, unless it has to stay; the focus goes back to where it was. */
 export function Dialog(props: {
   readonly title: string;
   readonly onClose: () => void;
+  /** Whether only its own buttons close it. */
+  readonly stays?: boolean;
   readonly children: ComponentChildren;
 }) {
+  const { stays = false, onClose } = props;
+  const element = useModal();
+  const onClosed = () => {
+    // Browsers close a window at the second Escape whatever the page says to the first.
+    if (stays && element.current?.isConnected === true) element.current.showModal();
+    else onClose();
+  };
+  const onCancel = (event: Event) => {
+    if (stays) event.preventDefault();
+  };
   return (
-    <dialog ref={useModal()} aria-label={props.title} onClose={props.onClose}>
+    <dialog ref={element} aria-label={props.title} onClose={onClosed} onCancel={onCancel}>
       <h2>{props.title}</h2>
       {props.children}
     </dialog>
@@ -112,14 +124,14 @@ export function ConfirmButton(props: {
   );
 }
 
-/** A secret that is shown this once. */
+/** A secret that is shown this once: only its button closes the window. */
 export function SecretDialog(props: {
   readonly title: string;
   readonly secret: string;
   readonly onClose: () => void;
 }) {
   return (
-    <Dialog title={props.title} onClose={props.onClose}>
+    <Dialog title={props.title} onClose={props.onClose} stays>
       <p>{t('secret.once')}</p>
       <p>
         <code class="secret">{props.secret}</code>

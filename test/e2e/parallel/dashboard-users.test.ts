@@ -45,6 +45,25 @@ describeWith(['chromium'], 'users of the dashboard', () => {
     await page.setViewportSize({ width: 1440, height: 900 });
   });
 
+  test('a new API key stays in view until it is kept: Escape does not lose it', async () => {
+    await at(page, 'keys');
+    await page.getByLabel('Name').fill('Website');
+    await button(page, 'Create key').click();
+    const shownKey = page.locator('dialog code');
+    const before = await shownKey.textContent();
+
+    // Browsers close a window at the second Escape whatever the page says to the first.
+    await page.locator('dialog p').first().click();
+    for (let presses = 0; presses < 3; presses += 1) await page.keyboard.press('Escape');
+    const after = await shownKey.textContent();
+    const isOpen = await page.getByRole('dialog').isVisible();
+    await button(page, 'Done').click();
+
+    expect([after, isOpen]).toEqual([before, true]);
+    expect(before).toMatch(/^svc_live_\w{32}$/);
+    await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
+  });
+
   test('an admin makes an invite link, which is shown once', async () => {
     await at(page, 'users');
     await button(page, 'Create invite link').click();
