@@ -76,16 +76,12 @@ test('ClauseSplitter loses no word and makes none, however the text comes', () =
 test.each([
   ['**Sure**, see [our page](https://example.com)!', 'Sure, see our page!'],
   ['# Hours\n- Monday\n- Friday', 'Hours Monday Friday'],
-  ['Great 😀 news 👍🏽', 'Great news'],
+  ['Great 😀 news 👍🏽 from 🇮🇹 :-)', 'Great news from'],
   ['a snake_case word', 'a snake_case word'],
   ['`code`  and _this_', 'code and this'],
   ['You pressed 1 2 *. Is that *really* it?', 'You pressed 1 2 *. Is that really it?'],
   ['Press * or #, please.', 'Press * or #, please.'],
   ['* Monday\n* Friday', 'Monday Friday'],
 ])('speakable reads %j as "%s"', (text, expected) => {
-  expect(
-    speakable(text)
-      .replace(/\u{1F3FD}/u, '')
-      .trim(),
-  ).toBe(expected);
+  expect(speakable(text)).toBe(expected);
 });

@@ -54,6 +54,17 @@ test('streamReply tells that the model has begun once, and that it has finished'
   expect(answered).toBe(1);
 });
 
+test('streamReply has no stage direction spoken, also where the model sends it in pieces', async () => {
+  const words: ModelEvent[] = ['*smi', 'les warm', 'ly* Sure', '. (laughs)'].map((one) => ({
+    kind: 'text',
+    text: one,
+  }));
+
+  const { told } = await thinkOf(words);
+
+  expect(told.flatMap((event) => (event.kind === 'clause' ? [event.text] : []))).toEqual(['Sure.']);
+});
+
 test.each([
   ['as many characters as may be said', [text(CHARACTERS_MAX), text(1), text(1)], 2],
   ['more than that', [text(CHARACTERS_MAX + 1), text(1)], 1],

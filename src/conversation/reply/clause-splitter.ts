@@ -101,6 +101,10 @@ const ENTITIES: Readonly<Record<string, string>> = {
   '&nbsp;': ' ',
 };
 
+/** Emoji with the parts that they are made of. */
+const EMOJI =
+  /\p{Extended_Pictographic}|\p{Emoji_Modifier}|\p{Regional_Indicator}|\u{FE0F}|\u{200D}|\u{20E3}/gu;
+
 /** The text for speech synthesis: without markup, a row of a table as a list. Empty when nothing is left to say. */
 export function speakable(text: string): string {
   return text
@@ -113,7 +117,8 @@ export function speakable(text: string): string {
     .replace(/^\s*(#{1,6}|[-*•])\s+/gm, '')
     .replace(MARKUP_STAR, '')
     .replace(/`+|~~|(?<![\p{L}\p{N}])_+|_+(?![\p{L}\p{N}])/gu, '')
-    .replace(/\p{Extended_Pictographic}|\u{FE0F}|\u{200D}/gu, '')
+    .replace(/(?<=^|\s)[:;]-?[()DP](?=[\s.,!?]|$)/g, '')
+    .replace(EMOJI, '')
     .replace(/\s+/g, ' ')
     .trim();
 }

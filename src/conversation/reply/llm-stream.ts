@@ -14,6 +14,7 @@ import { noteOf } from '../history/prompt.ts';
 import type { KnowledgeLookup } from '../knowledge-lookup.ts';
 import type { TurnEvent } from '../turn/turn-event.ts';
 import { ClauseSplitter, speakable } from './clause-splitter.ts';
+import { StageDirectionFilter } from './stage-directions.ts';
 import { UnspokenFilter } from './unspoken-filter.ts';
 
 /** Longest answer in characters, about two minutes of speech; a longer one is cut here. */
@@ -77,6 +78,7 @@ async function consume(
 ): Promise<string> {
   const { reply, model, messages, tools, history, knowledge, signal, tell } = request;
   const filter = new UnspokenFilter();
+  const directions = new StageDirectionFilter();
   let text = '';
   let calls = 0;
   let hasBegun = false;
@@ -89,16 +91,27 @@ async function consume(
     hasBegun = true;
     if (event.kind === 'text') {
       text += event.text;
-      if (tellClauses(request, splitter.push(filter.push(event.text)))) watch.hasTold();
-      else watch.hasText();
+      const spoken = directions.push(filter.push(event.text));
+      tellText(request, splitter, watch, spoken);
     } else {
       watch.hasTold();
       calls += 1;
       tell({ kind: 'tool-called', reply, call: event.call });
     }
-    if (text.length > CHARACTERS_MAX || calls >= CALLS_MAX) return text;
+    if (text.length > CHARACTERS_MAX || calls >= CALLS_MAX) break;
   }
+  tellText(request, splitter, watch, directions.flush());
   return text;
+}
+
+function tellText(
+  request: ReplyRequest,
+  splitter: ClauseSplitter,
+  watch: StreamWatch,
+  text: string,
+): void {
+  if (tellClauses(request, splitter.push(text))) watch.hasTold();
+  else watch.hasText();
 }
 
 /** The request with passages of the agent's documents for the caller's last words. */

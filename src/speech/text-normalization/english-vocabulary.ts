@@ -128,7 +128,29 @@ export const ENGLISH_ABBREVIATIONS: readonly (readonly [string, string])[] = [
   ['p\\.m\\.', 'p m'],
   ['w/o(?=\\s)', 'without'],
   ['w/(?=\\s)', 'with'],
+  ['and/or(?!\\p{L})', 'and or'],
+  ['he/she(?!\\p{L})', 'he or she'],
+  ['s/he(?!\\p{L})', 'she or he'],
+  ['his/her(?!\\p{L})', 'his or her'],
+  ['him/her(?!\\p{L})', 'him or her'],
+  ['n/a(?!\\p{L})', 'not applicable'],
+  ['N/A(?!\\p{L})', 'not applicable'],
+  ['~(?=\\d)', 'about'],
 ];
+
+/** Nouns that Roman numerals number. */
+export const ENGLISH_NUMBERED: readonly string[] = [
+  ...'Chapter Part Volume Vol\\. Act Scene Phase Section Level Type type Stage Book Title Article Appendix'.split(
+    ' ',
+  ),
+  ...['[Ww]orld [Ww]ar', 'Super Bowl', 'Class', 'Grade', 'Schedule', 'Division', 'Tier'],
+];
+
+/** Names of kings, queens and popes. */
+export const ENGLISH_RULERS: readonly string[] = (
+  'Louis Henry Elizabeth Charles George William James Edward Richard Philip Paul Pius Benedict Leo Gregory ' +
+  'Alexander Catherine Frederick Napoleon Nicholas Peter Mary Innocent Clement Urban Ivan Rameses Ramses Felipe'
+).split(' ');
 
 /** Abbreviations that have a vowel and are spelt all the same; without a vowel, all are spelt. */
 export const ENGLISH_SPELT: readonly string[] = (

@@ -5,6 +5,8 @@ import {
   ENGLISH_FRACTIONS,
   ENGLISH_LABELS,
   ENGLISH_MAGNITUDES,
+  ENGLISH_NUMBERED,
+  ENGLISH_RULERS,
   ENGLISH_SPELT,
   englishUnits,
   englishWeekdays,
@@ -45,6 +47,12 @@ export function english(isBritish: boolean): LanguagePack {
     weekdays: englishWeekdays(),
     labels: ENGLISH_LABELS,
     dialed: '(?<=(?:[Cc]all|[Dd]ial|[Rr]ing|[Tt]ext)\\s)(?:911|999|112|988|[2-8]11)',
+    numbered: ENGLISH_NUMBERED,
+    rulers: {
+      names: ENGLISH_RULERS,
+      say: ({ number, point }) => `the ${englishOrdinal(number, isBritish)}${point}`,
+    },
+    dateCues: ['on', 'until', 'since', 'dated', 'due', 'by'],
     perWords: [
       'month',
       'mo',
@@ -209,7 +217,11 @@ function numberRules(isBritish: boolean): readonly Rule[] {
       say: () => 'number ',
     },
     {
-      pattern: new RegExp(`(?<!\\p{L})[Ee]xt(?:ension|\\.)?\\s?(\\d{1,6})${END}`, 'gu'),
+      // ext. 42, Extension x42, 555-0132 x42
+      pattern: new RegExp(
+        `(?:(?<!\\p{L})[Ee]xt(?:ension|\\.)?\\s?x?|(?<=\\d{4},?\\s?|(?:at|call|dial)\\s)x\\.?\\s?)(\\d{1,6})${END}`,
+        'gu',
+      ),
       say: ({ parts: [, digits = ''] }) =>
         `extension ${[...digits].map((digit) => englishCardinal(Number(digit), isBritish)).join(' ')}`,
     },

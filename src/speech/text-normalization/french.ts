@@ -62,7 +62,23 @@ export const french: LanguagePack = {
     ...{ '1/4': 'un quart', '¼': 'un quart', '3/4': 'trois quarts', '¾': 'trois quarts' },
     '24/7': 'vingt-quatre heures sur vingt-quatre, sept jours sur sept',
   },
+  numbered: [
+    ...'chapitre Chapitre partie Partie tome Tome volume Volume acte Acte phase Phase type Type niveau Niveau'.split(
+      ' ',
+    ),
+    ...['article', 'Article', 'classe', 'Classe', 'livre', 'Livre'],
+  ],
+  rulers: {
+    names:
+      'Louis Henri Charles François Philippe Napoléon Paul Pie Benoît Léon Grégoire Guillaume Élisabeth Elizabeth Catherine Édouard'.split(
+        ' ',
+      ),
+    say: ({ number, point }) => `${number === 1 ? 'premier' : frenchCardinal(number)}${point}`,
+  },
+  dateCues: ['le', 'du', 'au', "jusqu'au"],
   abbreviations: [
+    ['et/ou(?!\\p{L})', 'et ou'],
+    ['~(?=\\d)', 'environ'],
     ['M\\.(?=\\s\\p{Lu})', 'monsieur'],
     ['Mme(?!\\p{L})', 'madame'],
     ['Mlle(?!\\p{L})', 'mademoiselle'],

@@ -1,5 +1,12 @@
 /** German: spoken forms of numbers, dates, symbols and abbreviations; pure */
-import type { CalendarDay, ClockTime, Found, LanguagePack, Rule } from './language-pack.ts';
+import type {
+  CalendarDay,
+  ClockTime,
+  Found,
+  LanguagePack,
+  Rule,
+  RulersNumber,
+} from './language-pack.ts';
 import { byScales, START } from './quantity-rules.ts';
 
 const DIGITS = 'null eins zwei drei vier fünf sechs sieben acht neun'.split(' ');
@@ -14,6 +21,13 @@ const MONTH =
 const DATIVE = /(?:^|[^\p{L}])(?:am|im|vom|zum|zur|beim|dem|den|der|bis|ab|seit|einem|jeden)\s$/iu;
 
 const NOMINATIVE = /(?:^|[^\p{L}])(?:der|die|das|jede|diese|dieser)\s$/iu;
+
+const KINGS =
+  'Ludwig Louis Friedrich Wilhelm Heinrich Karl Otto Paul Pius Benedikt Leopold Maximilian Franz Georg Philipp Leo Gregor Napoleon Nikolaus Peter Alexander Felipe Charles'.split(
+    ' ',
+  );
+
+const QUEENS = 'Elisabeth Katharina Margarethe Maria Isabella Mary Elizabeth'.split(' ');
 
 export const german: LanguagePack = {
   decimalMark: ',',
@@ -96,6 +110,10 @@ export const german: LanguagePack = {
     ['Kto\\.', 'Konto'],
     ['§(?=\\s?\\d)', 'Paragraf'],
     ['St\\.(?=\\s\\p{Lu})', 'Sankt'],
+    ['und/oder(?!\\p{L})', 'und oder'],
+    ['er/sie(?!\\p{L})', 'er oder sie'],
+    ['m/w/d(?!\\p{L})', 'männlich, weiblich, divers'],
+    ['~(?=\\d)', 'etwa'],
   ],
   spelt: [
     'EU',
@@ -127,6 +145,17 @@ export const german: LanguagePack = {
   ],
   dialed:
     '(?<=(?:Notruf|[Ww]ählen Sie|[Rr]ufen Sie|[Dd]ie|der|[Uu]nter)\\s)(?:110|112)(?=\\s?[.,;:!?)]|$|\\s\\p{Ll}{3})',
+  numbered: [
+    ...'Kapitel Teil Band Akt Szene Phase Abschnitt Stufe Typ Artikel Klasse Buch Titel Anhang'.split(
+      ' ',
+    ),
+    ...['Weltkrieg', 'Level', 'Grad', 'Stadium', 'Kategorie'],
+  ],
+  rulers: {
+    names: [...KINGS, ...QUEENS],
+    say: rulerWords,
+  },
+  dateCues: ['am', 'vom', 'zum', 'bis', 'ab', 'seit', 'dem'],
   perWords: ['Monat', 'Jahr', 'Woche', 'Tag', 'Nacht', 'Stunde', 'Person', 'Minute'],
   cardinal: (number, counted) =>
     germanCardinal(number, counted === undefined ? 'eins' : counted.isFeminine ? 'eine' : 'ein'),
@@ -159,6 +188,17 @@ function endingAfter(before: string): 'e' | 'en' | 'er' {
 function dateWords({ day, month, year }: CalendarDay, { before }: Found): string {
   const words = `${germanOrdinal(day, endingAfter(before))} ${MONTHS[month - 1]}`;
   return year === undefined ? words : `${words} ${germanYear(year)}`;
+}
+
+/** `Ludwig XIV. war`: the point makes the numeral an ordinal, and at the end of a text it is the sentence's too. */
+function rulerWords({ number, name, point }: RulersNumber, { after, before }: Found): string {
+  const isDative = /(?:^|\s)(?:von|mit|unter|bei|nach|zu|dem|der|vom)\s(?:\p{L}+\s){1,3}$/u.test(
+    before,
+  );
+  const article = QUEENS.includes(name) ? (isDative ? 'der' : 'die') : isDative ? 'dem' : 'der';
+  const ordinal = germanOrdinal(number, isDative ? 'en' : 'e');
+  const isEnd = point !== '' && after.trim() === '';
+  return `${article} ${ordinal.charAt(0).toUpperCase()}${ordinal.slice(1)}${isEnd ? '.' : ''}`;
 }
 
 function timeWords({ hour, minute }: ClockTime): string {
@@ -226,6 +266,12 @@ function shortFormRules(): readonly Rule[] {
     {
       pattern: /(?<!\p{L})(\p{Lu}\p{Ll}{1,30})str\.(?!\p{L})/gu,
       say: ({ parts: [, name = ''] }) => `${name}straße`,
+    },
+    {
+      pattern:
+        /(?<=(?<!\p{L})(?:Durchwahl|DW|Nebenstelle|Apparat)\s?-?)(\d{1,5})(?![\p{L}\p{N}]|[-/:.,]\p{N})/gu,
+      say: ({ parts: [, digits = ''] }) =>
+        [...digits].map((digit) => DIGITS[Number(digit)]).join(' '),
     },
     {
       // 20,- € and CHF 20.–

@@ -7,6 +7,7 @@ import { german } from './german.ts';
 import type { CalendarDay, LanguagePack, Rule } from './language-pack.ts';
 import { quantityRules, rowOfDigits } from './quantity-rules.ts';
 import { rangeRules } from './range-rules.ts';
+import { romanRules } from './roman-numerals.ts';
 import { spanish } from './spanish.ts';
 
 /** English outside of these is read as in Britain. */
@@ -52,6 +53,7 @@ function rulesOf(pack: LanguagePack): readonly Rule[] {
     ...pack.rules,
     ...dateRules(pack),
     ...digitRules(pack),
+    ...romanRules(pack),
     ...quantityRules(pack),
     ...wordRules(pack),
   ];
@@ -157,6 +159,7 @@ function timestampRule(pack: LanguagePack): Rule {
 function dateRules(pack: LanguagePack): readonly Rule[] {
   const mark = pack.dateOrder === 'mdy' ? '/' : './-';
   return [
+    dayAndMonthRule(pack),
     {
       // ISO 8601
       pattern: /(?<![\p{L}\p{N}-])(\d{4})-(\d{2})-(\d{2})(?![\p{L}\p{N}-])/gu,
@@ -189,6 +192,30 @@ function dateRules(pack: LanguagePack): readonly Rule[] {
       },
     },
   ];
+}
+
+/** No days, but hours and days of the week, and the shape of a screen. */
+const NO_DAYS = ['24/7', '16/9'];
+
+/** `12/25`: a day where the numbers allow nothing else, or behind a word such as `on`; `3/4` alone is a fraction. */
+function dayAndMonthRule(pack: LanguagePack): Rule {
+  const cue = new RegExp(`(?:^|[^\\p{L}])(?:${pack.dateCues.join('|')})\\s$`, 'iu');
+  const counted =
+    /^\s?(?:["″%€$£]|(?:of|inch|inches|in|cup|cups|mile|miles|stars?|points?|Zoll)(?!\p{L}))/u;
+  return {
+    pattern: /(?<![\p{L}\p{N}./-])(\d{1,2})\/(\d{1,2})(?![\p{L}\p{N}%]|[./-]\p{N}|\/)/gu,
+    say: (found) => {
+      const [whole = '', first = '', second = ''] = found.parts;
+      const [one, two] = [Number(first), Number(second)];
+      if (NO_DAYS.includes(whole) || counted.test(found.after)) return null;
+      const [month, date] = pack.dateOrder === 'mdy' ? [one, two] : [two, one];
+      const isPlain = month <= 12 && date > 12;
+      if (!isPlain && !cue.test(found.before)) return null;
+      const { day, month: inYear } = inOrder([one, two], 0, pack);
+      const isDay = day >= 1 && day <= 31 && inYear >= 1 && inYear <= 12;
+      return isDay ? pack.date({ day, month: inYear }, found) : null;
+    },
+  };
 }
 
 /** Two figures mean this century up to 50. */

@@ -9,6 +9,13 @@ const MONTHS =
     ' ',
   );
 
+const KINGS =
+  'Felipe Alfonso Carlos Luis Enrique Jorge Guillermo Pablo Pío Benedicto León Gregorio Napoleón Fernando Pedro Juan'.split(
+    ' ',
+  );
+
+const QUEENS = ['Isabel', 'Catalina', 'María', 'Margarita'];
+
 const PESO = { one: 'peso', many: 'pesos', cent: 'centavo', cents: 'centavos' };
 const DOLLAR = { one: 'dólar', many: 'dólares', cent: 'centavo', cents: 'centavos' };
 
@@ -72,7 +79,22 @@ const SPANISH: LanguagePack = {
     ...{ '1/4': 'un cuarto', '¼': 'un cuarto', '3/4': 'tres cuartos', '¾': 'tres cuartos' },
     '24/7': 'veinticuatro siete',
   },
+  numbered: [
+    ...'capítulo Capítulo parte Parte tomo Tomo volumen Volumen acto Acto fase Fase tipo Tipo nivel Nivel'.split(
+      ' ',
+    ),
+    ...['siglo', 'Siglo', 'artículo', 'Artículo', 'clase', 'Clase'],
+  ],
+  rulers: {
+    names: [...KINGS, ...QUEENS],
+    // Up to ten by an ordinal: Felipe sexto, Alfonso trece.
+    say: ({ number, name, point }) =>
+      `${number > 10 ? spanishCardinal(number) : spanishOrdinal(number, QUEENS.includes(name) ? 'a' : 'o')}${point}`,
+  },
+  dateCues: ['el', 'del', 'al', 'hasta el', 'desde el'],
   abbreviations: [
+    ['y/o(?!\\p{L})', 'y o'],
+    ['~(?=\\d)', 'unos'],
     ['Sr\\.(?=\\s)', 'señor'],
     ['Sra\\.(?=\\s)', 'señora'],
     ['Srta\\.(?=\\s)', 'señorita'],

@@ -78,4 +78,8 @@ export const BRITISH: readonly (readonly [string, string])[] = [
   ['24/7', 'twenty-four seven'],
   ['room 205', 'room two hundred and five'],
   ['Mon 5 May 2026', 'Mon the fifth of May, twenty twenty-six'],
+  ['on 25/12', 'on the twenty-fifth of December'],
+  ['on 3/4', 'on the third of April'],
+  ['a 16/9 screen, 24/7', 'a 16/9 screen, twenty-four seven'],
+  ['Chapter XII', 'Chapter twelve'],
 ];

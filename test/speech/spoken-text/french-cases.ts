@@ -62,4 +62,7 @@ export const FRENCH: readonly (readonly [string, string])[] = [
   ['24h/24', 'vingt-quatre heures sur vingt-quatre'],
   ['lun.-ven.', 'lundi à vendredi'],
   ['20–30 €', 'vingt à trente euros'],
+  ['le 25/12', 'le vingt-cinq décembre'],
+  ['Louis XIV', 'Louis quatorze'],
+  ['chapitre IV', 'chapitre quatre'],
 ];
