@@ -210,7 +210,7 @@ describe('httpSmsSender', () => {
     expect(await closed.send()).toMatchObject({ status: 'failed' });
     expect(await inside.send()).toMatchObject({
       status: 'failed',
-      reason: expect.stringContaining('Cannot send webhooks to this url'),
+      reason: expect.stringContaining('Cannot use this url: its host has an address that is kept'),
     });
   });
 

@@ -34,7 +34,7 @@ export function checkWebhookUrl(text: string, rules: WebhookUrlRules): URL {
   if (isIP(address) === 0) return url;
   const refusal = addressRefusal(address, url.protocol, rules);
   if (refusal !== undefined) {
-    throw new ServiceError('UNPROCESSABLE', `Cannot send webhooks to this url: ${refusal}`);
+    throw new ServiceError('UNPROCESSABLE', `Cannot use this url: ${refusal}`);
   }
   return url;
 }
