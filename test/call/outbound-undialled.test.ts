@@ -56,6 +56,42 @@ const away = { free: 0, problem: 'not registered with sip.example.com: the carri
 const AWAY =
   'The trunk "main" takes no calls: not registered with sip.example.com: the carrier answered 401.';
 
+const IN_USE = 'All lines of the trunk "main" are in use.';
+
+test('OutboundDialer says of a call that all lines are in use, and leaves the record while they come and go', async () => {
+  const world = await openOutboundWorld();
+  const none = lineOf('main', { free: 0, total: 2 });
+  world.carrier.lines = { [AGENT_NUMBER]: none };
+  world.dialer.start();
+  const callId = await world.queue({ expiresAt: new Date(STORE_NOW_MS + 60_000) });
+  const reason = async () => (await world.store.calls.findById(callId))?.failureReason;
+  const reasons = [await reason()];
+
+  // One is free again, and the pace of the trunk holds the call.
+  world.carrier.lines = { [AGENT_NUMBER]: { ...none, free: 1, nextDialAtMs: STORE_NOW_MS * 2 } };
+  await pass(world, 2000, 1000);
+  reasons.push(await reason());
+  await pass(world, 61_000, 1000);
+
+  expect([...reasons, await reason()]).toEqual([
+    IN_USE,
+    IN_USE,
+    `It was not dialled before it expired. ${IN_USE}`,
+  ]);
+});
+
+test('OutboundDialer says of a call that the server has as many calls as it takes', async () => {
+  const world = await openOutboundWorld({ callsMax: 1 });
+  world.dialer.start();
+  await world.queue();
+
+  const callId = await world.queue();
+
+  expect((await world.store.calls.findById(callId))?.failureReason).toBe(
+    'The server has as many calls in progress as it takes.',
+  );
+});
+
 test('OutboundDialer says of a call at once that its trunk is not registered, until it is', async () => {
   const world = await openOutboundWorld();
   world.carrier.lines = { [AGENT_NUMBER]: lineOf('main', away) };
@@ -70,7 +106,7 @@ test('OutboundDialer says of a call at once that its trunk is not registered, un
   world.carrier.lines = { [AGENT_NUMBER]: lineOf('main') };
   await pass(world, 1000, 500);
 
-  expect([...reasons, await reason()]).toEqual([AWAY, null, null]);
+  expect([...reasons, await reason()]).toEqual([AWAY, IN_USE, null]);
   expect(await world.stateOf(callId)).toBe('ringing');
 });
 

@@ -82,7 +82,7 @@ test('OutboundDialer fails a call at its notAfter, and says why', async () => {
 
   expect([before, await world.stateOf(callId)]).toEqual(['queued', 'failed error']);
   expect(await reasonOf(world, callId)).toBe(
-    'It was not dialled before it expired. No line was free.',
+    'It was not dialled before it expired. All lines of the trunk "main" are in use.',
   );
   expect(await world.eventsOf(callId)).toEqual(['call.ended']);
 });

@@ -181,6 +181,19 @@ test('abandonQueued ends a queued call as unanswered, with its event', async () 
   expect(events.map(({ kind }) => kind)).toEqual(['call.ended']);
 });
 
+test('abandonQueued says what the call has waited for', async () => {
+  const waiting = {
+    ...(await queue()),
+    failureReason: 'All lines of the trunk "main" are in use.',
+  };
+
+  const { call } = abandonQueued(waiting, { now: NOW, eventId: 'evt_1' });
+
+  expect(call.failureReason).toBe(
+    'The call was hung up before it was dialled. All lines of the trunk "main" are in use.',
+  );
+});
+
 const WAY: WayOut = {
   callsAhead: 0,
   nextDialAtMs: 0,

@@ -37,6 +37,9 @@ const LOOK_AGAIN_MS = 1000;
 /** Records of undialled calls that one look may write: each takes the thread that holds the conversations. */
 const WRITES_MAX = 20;
 
+/** Reason for a call's wait while as many calls are in progress as `MAX_CALLS` allows. */
+const SERVER_FULL = 'The server has as many calls in progress as it takes.';
+
 /** Constructor parameters of `OutboundDialer`. */
 export interface OutboundDialerOptions {
   readonly environment: Environment;
@@ -192,21 +195,30 @@ export class OutboundDialer implements DialQueue {
    * @throws {StoreError} when the database refuses.
    */
   async #tellReasons(now: Date): Promise<number> {
-    const problems = new Map<string, string | null>();
     const nowMs = this.#options.clock.nowMs();
     let writes = 0;
     for (const waiting of this.#queue.waiting()) {
       if (writes >= WRITES_MAX) break;
-      const { callId, from } = waiting;
-      if (!problems.has(from)) {
-        problems.set(from, this.#lines.problemOf(this.#routeFor(from)) ?? null);
-      }
-      const problem = this.#holds.get(callId) ?? problems.get(from) ?? null;
+      const problem = this.#holds.get(waiting.callId) ?? this.#problemOf(waiting);
       if (hasExpired(waiting, now, nowMs)) writes += await this.#expire(waiting, problem, now);
       else if (problem !== waiting.failureReason)
         writes += await this.#keepReason(waiting, problem);
     }
     return writes;
+  }
+
+  /** Reason for the wait of a call whose time to be dialled has come; null for its turn and the pace. */
+  #problemOf({ from, failureReason }: WaitingCall): string | null {
+    const { registry } = this.#options;
+    const route = this.#routeFor(from);
+    const problem = this.#lines.problemOf(route);
+    if (problem !== undefined) return problem;
+    const allInUse = this.#lines.allInUse(route);
+    if (registry.isFull) return SERVER_FULL;
+    if (route?.free === 0) return allInUse ?? null;
+    // Lines come and go from one second to the next: the record stays as it is until the call is dialled.
+    const isOfLines = failureReason === allInUse || failureReason === SERVER_FULL;
+    return isOfLines ? failureReason : null;
   }
 
   async #expire(waiting: WaitingCall, problem: string | null, now: Date): Promise<number> {

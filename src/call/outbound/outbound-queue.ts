@@ -199,6 +199,11 @@ export class DialLines {
     return route?.problem && `The trunk "${route.trunk}" takes no calls: ${route.problem}.`;
   }
 
+  /** Reason for a call's wait while this route has no free channel. */
+  allInUse(route: TrunkRoute | undefined): string | undefined {
+    return route && `All lines of the trunk "${route.trunk}" are in use.`;
+  }
+
   /** Milliseconds until a call by this route may be dialled; 0 for now, and without a route. */
   waitMs(route: TrunkRoute | undefined): number {
     if (route === undefined) return 0;

@@ -102,7 +102,10 @@ export function abandonQueued(
   call: Call,
   { now, eventId }: { readonly now: Date; readonly eventId: string },
 ): { readonly call: Call; readonly events: readonly ServiceEvent[] } {
-  const failure = { reason: 'The call was hung up before it was dialled.', sipStatus: null };
+  const { failureReason: whyItWaited } = call;
+  const hungUp = 'The call was hung up before it was dialled.';
+  const reason = whyItWaited === null ? hungUp : `${hungUp} ${whyItWaited}`;
+  const failure = { reason, sipStatus: null };
   const over = endCall(call, { endReason: 'no_answer', endedAt: now, failure });
   return { call: over, events: [callEndedEvent(over, { id: eventId, now })] };
 }
