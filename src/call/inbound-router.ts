@@ -158,17 +158,27 @@ async function answerOf(
     return await incoming.answer({ callId: call.id });
   } catch (error) {
     const isGone = isCancelled || (error instanceof CarrierError && error.sipStatus === 487);
-    const isTheirFault = error instanceof CarrierError && error.sipStatus < 500;
-    if (!isGone) {
-      const facts = { callId: call.id, err: error };
-      parts.log[isTheirFault ? 'warn' : 'error'](facts, 'incoming call was not answered');
-    }
+    if (!isGone) logUnanswered(parts, call.id, error);
     const end = isGone
       ? { reason: 'no_answer' as const, failure: CALLER_GAVE_UP }
       : { reason: 'error' as const, failure: failureOf(error) };
     await endUnanswered(parts, call, end);
     return undefined;
   }
+}
+
+/** A far end that cannot be talked with has a sentence; a fault of ours has a stack as well. */
+function logUnanswered({ log }: CallParts, callId: string, error: unknown): void {
+  if (!(error instanceof CarrierError) || error.sipStatus >= 500) {
+    log.error({ callId, err: error }, 'incoming call was not answered');
+    return;
+  }
+  const { sipStatus, message: why } = error;
+  const isOfSession = sipStatus === 400 || sipStatus === 488;
+  const what = isOfSession
+    ? 'refused a call for its session description'
+    : 'incoming call was not answered';
+  log.warn({ callId, sipStatus, why }, what);
 }
 
 /**

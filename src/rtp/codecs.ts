@@ -43,6 +43,16 @@ export const CODEC_NAMES = Object.keys(CODECS) as readonly CodecName[];
 /** Codecs of a trunk that names none, in the order of our offers. */
 export const USUAL_CODECS: readonly CodecName[] = ['PCMU', 'PCMA'];
 
+/** Most codecs of a far end that a message names. */
+const NAMED_MAX = 8;
+
+/** Words for a description without a common codec. @param offered names of the far end's codecs, as it wrote them. */
+export function noCommonCodec(offered: readonly string[], allowed: readonly CodecName[]): string {
+  const names = [...new Set(offered)].filter((name) => /^[\w.-]{1,20}$/.test(name));
+  const theirs = names.slice(0, NAMED_MAX).join(', ') || 'none that has a name';
+  return `usable is ${allowed.join(' or ')}; it has ${theirs}`;
+}
+
 /** Our name of a codec in SDP, where names have no case; undefined for others. */
 export function codecOf({ name, clockRateHz }: OfferedCodec): CodecName | undefined {
   const ours = CODEC_NAMES.find((codec) => codec.toUpperCase() === name);

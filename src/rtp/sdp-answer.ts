@@ -4,6 +4,7 @@ import {
   CODECS,
   type CodecName,
   codecOf,
+  noCommonCodec,
   type OpusSettings,
   opusSettings,
   USUAL_CODECS,
@@ -123,7 +124,8 @@ export function agree(theirs: SessionDescription, allowed = USUAL_CODECS): Agree
   const [offered] = allowedOf(theirs.codecs, allowed);
   const codec = offered && codecOf(offered);
   if (offered === undefined || codec === undefined) {
-    const state = `neither ${allowed.join(' nor ')} is in it`;
+    const names = theirs.codecs.map(({ name }) => name);
+    const state = noCommonCodec(names, allowed);
     throw new SdpError(`Cannot use SDP: ${state}`, { kind: 'unacceptable' });
   }
   return {

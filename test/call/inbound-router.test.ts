@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { agentOf, agentOfPhone, refusalOf } from '../../src/call/inbound-router.ts';
+import { silentLogger } from '../../src/lib/logger.ts';
 import { CarrierError } from '../../src/telephony/carrier.ts';
 import { buildAgent } from '../support/store/build-agent.ts';
 import { AGENT_NUMBER, openCallWorld } from './support/call-world.ts';
@@ -99,6 +100,24 @@ test.each([
 
   expect(await world.call()).toMatchObject({ status: 'failed', endReason: reason });
   expect(world.counted).toEqual([`missed inbound ${reason}`]);
+});
+
+test('InboundRouter logs one line without a stack for a session that it cannot use', async () => {
+  const logged: unknown[] = [];
+  const keep = (fields: object, message: string) => void logged.push([message, fields]);
+  const world = await openCallWorld({ log: { ...silentLogger, warn: keep, error: keep } });
+  const incoming = new ScriptedIncoming(AGENT_NUMBER);
+
+  incoming.fail(new CarrierError('Cannot answer: usable is PCMU; it has G729', 488));
+  await world.router.take(incoming);
+
+  const why = 'Cannot answer: usable is PCMU; it has G729';
+  expect(logged).toEqual([
+    [
+      'refused a call for its session description',
+      { callId: (await world.call()).id, sipStatus: 488, why },
+    ],
+  ]);
 });
 
 test('InboundRouter answers 503 when the call cannot be put on record', async () => {

@@ -55,7 +55,7 @@ test('agree takes G.722 by its static number, with telephone-event at 8000 Hz', 
 test('agree takes neither G.722 nor Opus where a trunk names no codecs', () => {
   const offered = theirs('m=audio 4000 RTP/AVP 96 9', ...OPUS);
 
-  expect(() => agree(offered)).toThrow('neither PCMU nor PCMA is in it');
+  expect(() => agree(offered)).toThrow('usable is PCMU or PCMA; it has OPUS, G722');
 });
 
 test.each([

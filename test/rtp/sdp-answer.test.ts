@@ -106,6 +106,14 @@ test.each([
   );
 });
 
+test('answer names the codecs that it refuses, and those that it takes', () => {
+  const offered = theirs('m=audio 4000 RTP/AVP 18 9 97', 'a=rtpmap:97 a"b/8000');
+
+  expect(() => answer(offered, OURS)).toThrow(
+    'Cannot use SDP: usable is PCMU or PCMA; it has G729, G722',
+  );
+});
+
 test('answer never answers RTP/SAVP in plain RTP', () => {
   const key = `a=crypto:1 AES_CM_128_HMAC_SHA1_80 inline:${Buffer.alloc(30).toString('base64')}`;
   const head = ['v=0', 'o=- 1 1 IN IP4 192.0.2.5', 's=-', 'c=IN IP4 192.0.2.5', 't=0 0'];

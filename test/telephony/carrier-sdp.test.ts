@@ -44,6 +44,18 @@ test.each([
   expect(() => limited(offer, ['PCMU'])).toThrow(expect.objectContaining({ sipStatus }));
 });
 
+test('limited names the codecs of an offer that it refuses, and those that it takes', () => {
+  const offer = sdp(
+    'm=audio 4000 RTP/AVP 18 97 101',
+    'a=rtpmap:97 iLBC/8000',
+    'a=rtpmap:101 telephone-event/8000',
+  );
+
+  expect(() => limited(offer, ['PCMU', 'opus'])).toThrow(
+    'Cannot use SDP: usable is PCMU or opus; it has G729, ILBC',
+  );
+});
+
 test.each([
   ['a=sendrecv', { doesListen: true, doesSpeak: true }],
   ['a=sendonly', { doesListen: false, doesSpeak: true }],

@@ -113,7 +113,8 @@ export class OutboundCall implements LiveCall {
     const sipStatus = error instanceof CarrierError ? error.sipStatus : 500;
     const reason = this.#reason ?? endReasonOfUnanswered(sipStatus);
     const facts = { callId: this.callId, sipStatus, endReason: reason };
-    if (reason === 'error') parts.log.warn({ ...facts, err: error }, 'outgoing call failed');
+    const cause = error instanceof CarrierError ? { why: error.message } : { err: error };
+    if (reason === 'error') parts.log.warn({ ...facts, ...cause }, 'outgoing call failed');
     else parts.log.info(facts, 'outgoing call was not answered');
     const { sipStatus: refusedWith, reason: why } = failureOf(error);
     const failure = { reason: this.#why ?? why, sipStatus: refusedWith };

@@ -1,5 +1,5 @@
 /** SDP between a carrier, FreeSWITCH and the media engine, and our changes to it; pure */
-import type { CodecName } from '../../rtp/codecs.ts';
+import { type CodecName, noCommonCodec } from '../../rtp/codecs.ts';
 import { parseSdp, SdpError, STATIC_CODECS } from '../../rtp/sdp.ts';
 import { offer } from '../../rtp/sdp-answer.ts';
 import type { Source } from '../../rtp/source-lock.ts';
@@ -28,17 +28,21 @@ export function limited(sdp: string, codecs: readonly CodecName[] | undefined): 
     const name = names.get(type) ?? STATIC_CODECS[Number(type)] ?? '';
     return allowed.includes(name);
   };
+  const offered: string[] = [];
   const isVoice = (type: string) => isAllowed(type) && names.get(type) !== 'TELEPHONE-EVENT';
   let hasVoice = false;
   const lines = sdp.split(/\r?\n/).map((line) => {
     const [, start, types = ''] = /^(m=audio \d+ \S+) (.*)$/.exec(line) ?? [];
     if (start === undefined) return line;
-    const kept = types.trim().split(/\s+/).filter(isAllowed);
+    const all = types.trim().split(/\s+/);
+    offered.push(...all.map((type) => names.get(type) ?? STATIC_CODECS[Number(type)] ?? ''));
+    const kept = all.filter(isAllowed);
     if (kept.some(isVoice)) hasVoice = true;
     return `${start} ${kept.join(' ')}`;
   });
   if (!hasVoice) {
-    throw new MediaError(`Cannot use SDP: neither ${codecs.join(' nor ')} is in it`, 488);
+    const voices = offered.filter((name) => name !== 'TELEPHONE-EVENT' && name !== 'CN');
+    throw new MediaError(`Cannot use SDP: ${noCommonCodec(voices, codecs)}`, 488);
   }
   return lines.join('\r\n');
 }

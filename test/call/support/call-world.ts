@@ -7,7 +7,7 @@ import type { Agent } from '../../../src/domain/agent/agent.ts';
 import type { Call, CallStore } from '../../../src/domain/call/call.ts';
 import type { CallPrice } from '../../../src/domain/call/call-cost.ts';
 import { StoreError } from '../../../src/domain/service-error.ts';
-import { silentLogger } from '../../../src/lib/logger.ts';
+import { type Logger, silentLogger } from '../../../src/lib/logger.ts';
 import { buildAgent } from '../../support/store/build-agent.ts';
 import { openTestStore, type TestStore } from '../../support/store/test-store.ts';
 import { ScriptedIncoming, ScriptedLeg, ScriptedTalk } from './scripted-party.ts';
@@ -49,6 +49,7 @@ interface WorldOptions {
   readonly recordingRefusal?: string;
   /** Whether recordings have sound in the end; unless the disk is full, when not given. */
   readonly hasSound?: boolean;
+  readonly log?: Logger;
 }
 
 export async function openCallWorld(options: WorldOptions = {}): Promise<CallWorld> {
@@ -115,7 +116,7 @@ function partsOf(
       return `${prefix}_${ids}`;
     },
     clock: store.clock,
-    log: silentLogger,
+    log: given.log ?? silentLogger,
     transfers: new TransferCap(store),
     isOwnNumber: async (number) => (await store.agents.findByPhoneNumber(number)) !== undefined,
     accountOf: (agent) => store.accounts.find(agent.accountId),

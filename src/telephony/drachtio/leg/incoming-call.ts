@@ -279,7 +279,6 @@ export class SrfIncomingCall implements IncomingCall {
 
   #refuseSession(sipStatus: number, why: string): void {
     this.#state = 'rejected';
-    this.#options.log.info({ sipStatus, why }, 'refused a call for its session description');
     refuseSession(this.#options.answer, sipStatus, why);
     this.#over();
   }
