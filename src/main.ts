@@ -3,7 +3,13 @@ import { helpText, readCommandLine } from './cli/server-command-line.ts';
 import type { App } from './compose/app.ts';
 import { openOutput } from './compose/output.ts';
 import { beginHearing } from './compose/speech.ts';
-import { type Config, mistypedVariables, printConfig, readProcessConfig } from './config/config.ts';
+import {
+  type Config,
+  doubtfulSettings,
+  mistypedVariables,
+  printConfig,
+  readProcessConfig,
+} from './config/config.ts';
 import { ConfigError } from './config/secret-files.ts';
 import { systemClock } from './lib/clock.ts';
 import type { Logger } from './lib/logger.ts';
@@ -42,6 +48,9 @@ async function serve(config: Config): Promise<void> {
   const { log } = output;
   for (const fields of mistypedVariables()) {
     log.warn(fields, 'variable has no effect: no setting has this name');
+  }
+  for (const { problem, ...fields } of doubtfulSettings(config)) {
+    log.warn(fields, problem);
   }
   // Loading modules is most of a start: threads and child processes begin first, and load their models meanwhile.
   // `ThreadUse` sees only threads that start after it.

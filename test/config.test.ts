@@ -2,7 +2,12 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { mistypedVariables, printConfig, readConfig } from '../src/config/config.ts';
+import {
+  doubtfulSettings,
+  mistypedVariables,
+  printConfig,
+  readConfig,
+} from '../src/config/config.ts';
 import { ConfigError } from '../src/config/secret-files.ts';
 
 test('readConfig gives every documented default on an empty environment', () => {
@@ -222,6 +227,25 @@ test('mistypedVariables finds variables that are nearly a setting, and no other 
     { variable: 'DRIAN_TIMEOUT_SECONDS', nearest: 'DRAIN_TIMEOUT_SECONDS' },
     { variable: 'SECRETS_KEY_FIL', nearest: 'SECRETS_KEY_FILE' },
   ]);
+});
+
+test.each([
+  ['a range that contains SIP_PORT', { RTP_PORTS: '5000-6000' }, ['RTP_PORTS', 'SIP_PORT']],
+  [
+    'a range that ends at it',
+    { RTP_PORTS: '5000-5060', SIP_PORT: '5060' },
+    ['RTP_PORTS', 'SIP_PORT'],
+  ],
+  ['a range that contains the TCP port of HTTP', { RTP_PORTS: '2000-4000' }, []],
+  ['a SIP server elsewhere', { RTP_PORTS: '5000-6000', TELEPHONY: 'drachtio' }, []],
+  ['an empty variable', { SECRETS_KEY: '', SECRETS_KEY_FILE: '/run/key' }, []],
+  ['an empty file name', { SECRETS_KEY: 'x', SECRETS_KEY_FILE: '' }, []],
+])('doubtfulSettings of %s names the settings', (_case, environment, settings) => {
+  const config = readConfig({ ...environment, SECRETS_KEY_FILE: '', SECRETS_KEY: '' });
+
+  const warnings = doubtfulSettings(config, environment);
+
+  expect(warnings.flatMap((warning) => warning.settings)).toEqual(settings);
 });
 
 test('printConfig masks every secret', () => {

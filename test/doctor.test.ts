@@ -17,18 +17,30 @@ import {
   openFilesFinding,
   portFindings,
   serverFindings,
-  variableFindings,
+  settingFindings,
 } from '../src/cli/doctor-checks.ts';
-import { readConfig } from '../src/config/config.ts';
+import { doubtfulSettings, readConfig } from '../src/config/config.ts';
 
 const plain = (_colour: string, text: string) => text;
 
 test('a variable that is nearly a setting is told, with the setting', () => {
-  const findings = variableFindings([{ variable: 'MAX_CALL', nearest: 'MAX_CALLS' }]);
+  const findings = settingFindings([{ variable: 'MAX_CALL', nearest: 'MAX_CALLS' }], []);
 
   expect(findingsText(findings, plain)).toContain(
     'limited  settings  MAX_CALL has no effect: no setting has this name\n                   -> set MAX_CALLS instead',
   );
+});
+
+test('a secret that is given twice is told by its names, without its value', () => {
+  const environment = { SECRETS_KEY: 'the-secret', SECRETS_KEY_FILE: '/run/secrets/key' };
+  const warnings = doubtfulSettings(readConfig({}), environment);
+
+  const text = findingsText(settingFindings([], warnings), plain);
+
+  expect(text).toContain(
+    'limited  settings  SECRETS_KEY is given twice: the variable is used, and the file is not read\n                   -> remove SECRETS_KEY or SECRETS_KEY_FILE',
+  );
+  expect(text).not.toContain('the-secret');
 });
 
 test('an old Node and a low limit of open files are wrong', () => {

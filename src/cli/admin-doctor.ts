@@ -4,7 +4,12 @@ import { existsSync } from 'node:fs';
 import { styleText } from 'node:util';
 import type { Command } from 'commander';
 import { readTrunksFile } from '../compose/trunk-control.ts';
-import { type Config, databaseFileOf, mistypedVariables } from '../config/config.ts';
+import {
+  type Config,
+  databaseFileOf,
+  doubtfulSettings,
+  mistypedVariables,
+} from '../config/config.ts';
 import { systemClock as clock, TimeLimit, unlessAborted } from '../lib/clock.ts';
 import { silentLogger as log } from '../lib/logger.ts';
 import { UNCOUNTED } from '../lib/metrics/model-metrics.ts';
@@ -20,7 +25,7 @@ import {
   machineFindings,
   portFindings,
   serverFindings,
-  variableFindings,
+  settingFindings,
 } from './doctor-checks.ts';
 
 const EXIT_FAILED = 1;
@@ -58,8 +63,8 @@ async function diagnose(console: Console): Promise<readonly Finding[]> {
       : serverFindings(server);
   const trunks = await trunkFindings(console);
   console.progress('');
-  const variables = variableFindings(mistypedVariables());
-  return [...machine, ...variables, ...running, addressFinding(config), ...trunks];
+  const settings = settingFindings(mistypedVariables(), doubtfulSettings(config));
+  return [...machine, ...settings, ...running, addressFinding(config), ...trunks];
 }
 
 const NOT_RUNNING: Finding = {

@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import Sqlite from 'better-sqlite3';
 import { type Config, databaseFileOf } from '../config/config.ts';
 import type { MistypedSetting } from '../config/mistyped-settings.ts';
+import type { SettingWarning } from '../config/setting-warnings.ts';
 import type { EngineState, ReadinessReport } from '../domain/call/engine-state.ts';
 import { systemClock } from '../lib/clock.ts';
 import { interfaceAddresses, localUrlHost, rangeOfAddress } from '../lib/local-routes.ts';
@@ -37,14 +38,19 @@ export async function machineFindings(config: Config): Promise<readonly Finding[
   ];
 }
 
-/** Variables that were probably meant to be a setting; none where there are none. */
-export function variableFindings(mistyped: readonly MistypedSetting[]): readonly Finding[] {
-  return mistyped.map(({ variable, nearest }) => ({
-    check: 'settings',
-    state: 'limited',
-    found: `${variable} has no effect: no setting has this name`,
-    advice: `set ${nearest} instead`,
-  }));
+/** Variables that were probably meant to be a setting, and settings that were probably meant otherwise. */
+export function settingFindings(
+  mistyped: readonly MistypedSetting[],
+  warnings: readonly SettingWarning[],
+): readonly Finding[] {
+  const found = [
+    ...mistyped.map(({ variable, nearest }) => ({
+      found: `${variable} has no effect: no setting has this name`,
+      advice: `set ${nearest} instead`,
+    })),
+    ...warnings.map(({ problem, advice }) => ({ found: problem, advice })),
+  ];
+  return found.map((each) => ({ check: 'settings', state: 'limited', ...each }));
 }
 
 /** Whether the version of Node is one that the server supports. */

@@ -35,6 +35,7 @@ import {
   textWhere,
   wholeNumber,
 } from './setting-readers.ts';
+import { type SettingWarning, settingWarnings } from './setting-warnings.ts';
 
 /** An IP address or a host name; four numbers with dots between them must be an address. */
 const host = textWhere(
@@ -323,6 +324,14 @@ export function mistypedVariables(environment = process.env): readonly MistypedS
   const secretFiles = [...SECRETS].map((name) => `${name}_FILE`);
   const known = new Set([...Object.keys(SETTINGS), ...secretFiles]);
   return mistypedSettings(Object.keys(environment), known);
+}
+
+/** Settings that are valid and probably not meant so; for warnings. */
+export function doubtfulSettings(
+  config: Config,
+  environment = process.env,
+): readonly SettingWarning[] {
+  return settingWarnings(config, environment);
 }
 
 /**
