@@ -135,6 +135,17 @@ test.each([
   expect(engine.opened).toEqual([]);
 });
 
+test('DirectGateway names the codecs of an offer that it refuses', async () => {
+  const remoteSdp = sdp(['m=audio 4000 RTP/AVP 18 3']);
+
+  const opened = new DirectGateway({ engine: new SilentLines() }).open({
+    ...{ remoteSdp, signallingAddress },
+    codecs: ['opus', 'PCMA'],
+  });
+
+  await expect(opened).rejects.toThrow('usable is opus or PCMA; it has G729, GSM');
+});
+
 test('DirectGateway says 503 when no line is free', async () => {
   const engine = new SilentLines();
   engine.open = () => Promise.reject(new Error('Cannot open a line: no port is free'));

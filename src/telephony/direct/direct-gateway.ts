@@ -153,7 +153,9 @@ interface SdpRules extends Pick<DirectEndpointOptions, 'codecs' | 'srtp'> {
 function readSdp(remoteSdp: string, { codecs, srtp, isOffer }: SdpRules): RemoteDescription {
   try {
     const all = parseSdp(remoteSdp, { srtp });
-    const theirs = isOffer ? { ...all, codecs: preferred(all.codecs, codecs) } : all;
+    const best = preferred(all.codecs, codecs);
+    // Without a common codec, the refusal names all that are offered.
+    const theirs = isOffer && best.length > 0 ? { ...all, codecs: best } : all;
     return { text: remoteSdp, theirs, agreed: agree(theirs, codecs) };
   } catch (error) {
     throw error instanceof SdpError ? sdpRefusal(error) : error;
