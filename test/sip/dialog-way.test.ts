@@ -53,6 +53,7 @@ test.each([
   'sip:peer@telephone.invalid',
   'sip:peer@127.0.0.1:9;transport=tcp',
   'sip:peer@[::1]:5060',
+  'sip:peer@10.99.99.99:5060',
 ])('Dialog sends ACK and BYE to where the answer came from when its Contact is %s', async (uri) => {
   const dialog = await answeredWith({ contact: `<${uri}>` });
   void dialog?.bye();
@@ -70,11 +71,14 @@ test('Dialog sends no request in plain text to a peer with a sips Contact', asyn
   expect([...new Set(peer.kinds)]).toEqual(['INVITE']);
 });
 
-test('Dialog hangs up on a caller whose Contact has a name that the caller alone knows', async () => {
+test.each([
+  ['a name that the caller alone knows', 'sip:caller@telephone.invalid'],
+  ['a private address behind a NAT', 'sip:caller@10.99.99.99:5060'],
+])('Dialog hangs up on a caller whose Contact has %s', async (_, contact) => {
   const invited = next<[ServerInvite]>(userAgent, 'invite');
   const message = request('INVITE', {
     Via: `SIP/2.0/UDP 127.0.0.1:${peer.port};branch=z9hG4bKway;rport`,
-    Contact: '<sip:caller@telephone.invalid>',
+    Contact: `<${contact}>`,
   });
   peer.send(message, userAgent.addresses[0]?.port);
   const [invite] = await invited;
@@ -88,5 +92,5 @@ test('Dialog hangs up on a caller whose Contact has a name that the caller alone
 
   void dialog.bye();
 
-  expect((await peer.expect('BYE')).uri).toBe('sip:caller@telephone.invalid');
+  expect((await peer.expect('BYE')).uri).toBe(contact);
 });

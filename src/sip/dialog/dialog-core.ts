@@ -1,8 +1,10 @@
 /** State of a dialog: the state of RFC 3261, section 12, and the flow, pending offer and end that both directions share. */
 import { EventEmitter } from 'node:events';
+import { rangeOfAddress } from '../../lib/local-routes.ts';
 import type { DigestClient } from '../digest.ts';
 import { type MessageIds, SipMessage } from '../message/message.ts';
-import { formatUri } from '../message/uri.ts';
+import { ifSound } from '../message/status.ts';
+import { formatUri, parseUri } from '../message/uri.ts';
 import { addCapabilities, type ServerReinvite, type ServerRequest } from '../own-messages.ts';
 import type { AckWait, ReliableProvisionals } from '../transaction/reliable-responses.ts';
 import { bareHost, type Flow } from '../transport/flow.ts';
@@ -133,7 +135,7 @@ export class DialogCore extends EventEmitter<DialogEvents> {
 
   /**
    * Where the next request goes. The flow of the peer's newest request is the last resort: peers give a Contact with a name
-   * that they alone know, or with a transport that they do not listen on.
+   * that they alone know, or with a transport that they do not listen on. For a peer behind a NAT it is the first.
    */
   way(): { readonly flow: Flow | undefined; readonly nextHop: string; readonly lastResort: Flow } {
     const { remoteTarget, routeSet } = this.data;
@@ -141,7 +143,20 @@ export class DialogCore extends EventEmitter<DialogEvents> {
     const hop = route === undefined ? undefined : routeUri(route);
     const nextHop =
       hop === undefined ? (route ?? remoteTarget) : formatUri({ ...hop, headers: '' });
-    return { flow: this.reusableFlow(), nextHop, lastResort: this.#flow };
+    const flow = this.reusableFlow() ?? (this.#isBehindNat() ? this.#flow : undefined);
+    return { flow, nextHop, lastResort: this.#flow };
+  }
+
+  /**
+   * Whether the peer's Contact has a private address, and its messages come from another network. What is sent to such a
+   * Contact over UDP is lost without an error.
+   */
+  #isBehindNat(): boolean {
+    if (this.data.routeSet.length > 0) return false;
+    const target = ifSound(() => parseUri(this.data.remoteTarget));
+    const isPrivate = rangeOfAddress(bareHost(target?.host ?? '')) === 'private';
+    const isPlain = target?.scheme === 'sip';
+    return isPlain && isPrivate && rangeOfAddress(this.#flow.remote.address) !== 'private';
   }
 
   /** Waits; returns early when the dialog ends. */
