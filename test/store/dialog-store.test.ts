@@ -1,4 +1,7 @@
-import { expect, test } from 'vitest';
+import Sqlite from 'better-sqlite3';
+import { expect, onTestFinished, test } from 'vitest';
+import { silentLogger } from '../../src/lib/logger.ts';
+import { openStore } from '../../src/store/store.ts';
 import { buildDialog } from '../support/sip/build-dialog.ts';
 import { openTestStore } from '../support/store/test-store.ts';
 
@@ -46,4 +49,19 @@ test('DialogStore keeps an unanswered call, and then its answer', async () => {
 
   expect(ringing).toEqual([{ ...dialog('a', 1_000), invite }]);
   expect(await dialogs.all()).toEqual([dialog('a', 1_000)]);
+});
+
+test('DialogStore reads the dialogs of a version that kept no address of the far end', async () => {
+  const before = await openTestStore();
+  await before.dialogs.save(dialog('a', 1_000));
+  await before.close();
+  const sqlite = new Sqlite(before.file);
+  sqlite.exec('alter table open_dialogs drop column peer');
+  sqlite.pragma('user_version=37');
+  sqlite.close();
+
+  const store = await openStore({ file: before.file, clock: before.clock, log: silentLogger });
+  onTestFinished(() => store.close());
+
+  expect(await store.dialogs.all()).toEqual([{ ...dialog('a', 1_000), peer: null }]);
 });
