@@ -146,12 +146,6 @@ export const ENGLISH_NUMBERED: readonly string[] = [
   ...['[Ww]orld [Ww]ar', 'Super Bowl', 'Class', 'Grade', 'Schedule', 'Division', 'Tier'],
 ];
 
-/** Names of kings, queens and popes. */
-export const ENGLISH_RULERS: readonly string[] = (
-  'Louis Henry Elizabeth Charles George William James Edward Richard Philip Paul Pius Benedict Leo Gregory ' +
-  'Alexander Catherine Frederick Napoleon Nicholas Peter Mary Innocent Clement Urban Ivan Rameses Ramses Felipe'
-).split(' ');
-
 /** Abbreviations that have a vowel and are spelt all the same; without a vowel, all are spelt. */
 export const ENGLISH_SPELT: readonly string[] = (
   'USA US UK EU UN UAE API FAQ ATM ID AI IT IP URL USB CEO CIA FBI FAA FDA EPA IRS IBM HIV ETA ' +

@@ -6,7 +6,6 @@ import {
   ENGLISH_LABELS,
   ENGLISH_MAGNITUDES,
   ENGLISH_NUMBERED,
-  ENGLISH_RULERS,
   ENGLISH_SPELT,
   englishUnits,
   englishWeekdays,
@@ -48,10 +47,6 @@ export function english(isBritish: boolean): LanguagePack {
     labels: ENGLISH_LABELS,
     dialed: '(?<=(?:[Cc]all|[Dd]ial|[Rr]ing|[Tt]ext)\\s)(?:911|999|112|988|[2-8]11)',
     numbered: ENGLISH_NUMBERED,
-    rulers: {
-      names: ENGLISH_RULERS,
-      say: ({ number, point }) => `the ${englishOrdinal(number, isBritish)}${point}`,
-    },
     dateCues: ['on', 'until', 'since', 'dated', 'due', 'by'],
     perWords: [
       'month',

@@ -68,13 +68,6 @@ export const french: LanguagePack = {
     ),
     ...['article', 'Article', 'classe', 'Classe', 'livre', 'Livre'],
   ],
-  rulers: {
-    names:
-      'Louis Henri Charles François Philippe Napoléon Paul Pie Benoît Léon Grégoire Guillaume Élisabeth Elizabeth Catherine Édouard'.split(
-        ' ',
-      ),
-    say: ({ number, point }) => `${number === 1 ? 'premier' : frenchCardinal(number)}${point}`,
-  },
   dateCues: ['le', 'du', 'au', "jusqu'au"],
   abbreviations: [
     ['et/ou(?!\\p{L})', 'et ou'],

@@ -1,12 +1,5 @@
 /** German: spoken forms of numbers, dates, symbols and abbreviations; pure */
-import type {
-  CalendarDay,
-  ClockTime,
-  Found,
-  LanguagePack,
-  Rule,
-  RulersNumber,
-} from './language-pack.ts';
+import type { CalendarDay, ClockTime, Found, LanguagePack, Rule } from './language-pack.ts';
 import { byScales, START } from './quantity-rules.ts';
 
 const DIGITS = 'null eins zwei drei vier fünf sechs sieben acht neun'.split(' ');
@@ -21,13 +14,6 @@ const MONTH =
 const DATIVE = /(?:^|[^\p{L}])(?:am|im|vom|zum|zur|beim|dem|den|der|bis|ab|seit|einem|jeden)\s$/iu;
 
 const NOMINATIVE = /(?:^|[^\p{L}])(?:der|die|das|jede|diese|dieser)\s$/iu;
-
-const KINGS =
-  'Ludwig Louis Friedrich Wilhelm Heinrich Karl Otto Paul Pius Benedikt Leopold Maximilian Franz Georg Philipp Leo Gregor Napoleon Nikolaus Peter Alexander Felipe Charles'.split(
-    ' ',
-  );
-
-const QUEENS = 'Elisabeth Katharina Margarethe Maria Isabella Mary Elizabeth'.split(' ');
 
 export const german: LanguagePack = {
   decimalMark: ',',
@@ -151,10 +137,6 @@ export const german: LanguagePack = {
     ),
     ...['Weltkrieg', 'Level', 'Grad', 'Stadium', 'Kategorie'],
   ],
-  rulers: {
-    names: [...KINGS, ...QUEENS],
-    say: rulerWords,
-  },
   dateCues: ['am', 'vom', 'zum', 'bis', 'ab', 'seit', 'dem'],
   perWords: ['Monat', 'Jahr', 'Woche', 'Tag', 'Nacht', 'Stunde', 'Person', 'Minute'],
   cardinal: (number, counted) =>
@@ -188,17 +170,6 @@ function endingAfter(before: string): 'e' | 'en' | 'er' {
 function dateWords({ day, month, year }: CalendarDay, { before }: Found): string {
   const words = `${germanOrdinal(day, endingAfter(before))} ${MONTHS[month - 1]}`;
   return year === undefined ? words : `${words} ${germanYear(year)}`;
-}
-
-/** `Ludwig XIV. war`: the point makes the numeral an ordinal, and at the end of a text it is the sentence's too. */
-function rulerWords({ number, name, point }: RulersNumber, { after, before }: Found): string {
-  const isDative = /(?:^|\s)(?:von|mit|unter|bei|nach|zu|dem|der|vom)\s(?:\p{L}+\s){1,3}$/u.test(
-    before,
-  );
-  const article = QUEENS.includes(name) ? (isDative ? 'der' : 'die') : isDative ? 'dem' : 'der';
-  const ordinal = germanOrdinal(number, isDative ? 'en' : 'e');
-  const isEnd = point !== '' && after.trim() === '';
-  return `${article} ${ordinal.charAt(0).toUpperCase()}${ordinal.slice(1)}${isEnd ? '.' : ''}`;
 }
 
 function timeWords({ hour, minute }: ClockTime): string {

@@ -21,14 +21,6 @@ export interface Found {
   readonly after: string;
 }
 
-/** Number of a ruler, as in `Louis XIV`. */
-export interface RulersNumber {
-  readonly number: number;
-  readonly name: string;
-  /** The point behind the numeral; empty where there is none. */
-  readonly point: string;
-}
-
 /** A rule for text that is not spoken as it is written. Patterns have the flags `gu`, and `i` where case does not matter. */
 export interface Rule {
   readonly pattern: RegExp;
@@ -98,11 +90,6 @@ export interface LanguagePack {
   readonly dialed: string;
   /** Patterns of words before a Roman numeral that numbers them, such as `Chapter`. */
   readonly numbered: readonly string[];
-  /** Patterns of names that rulers and popes share, and how their number is said; the point is the caller's to keep. */
-  readonly rulers: {
-    readonly names: readonly string[];
-    readonly say: (ruler: RulersNumber, found: Found) => string;
-  };
   /** Patterns of words before a day and a month in figures: `on 3/4`. */
   readonly dateCues: readonly string[];
   /** Words before which `/` means `per`. */

@@ -7,7 +7,7 @@ import { german } from './german.ts';
 import type { CalendarDay, LanguagePack, Rule } from './language-pack.ts';
 import { quantityRules, rowOfDigits } from './quantity-rules.ts';
 import { rangeRules } from './range-rules.ts';
-import { romanRules } from './roman-numerals.ts';
+import { romanRule } from './roman-numerals.ts';
 import { spanish } from './spanish.ts';
 
 /** English outside of these is read as in Britain. */
@@ -53,7 +53,7 @@ function rulesOf(pack: LanguagePack): readonly Rule[] {
     ...pack.rules,
     ...dateRules(pack),
     ...digitRules(pack),
-    ...romanRules(pack),
+    romanRule(pack),
     ...quantityRules(pack),
     ...wordRules(pack),
   ];

@@ -9,13 +9,6 @@ const MONTHS =
     ' ',
   );
 
-const KINGS =
-  'Felipe Alfonso Carlos Luis Enrique Jorge Guillermo Pablo Pío Benedicto León Gregorio Napoleón Fernando Pedro Juan'.split(
-    ' ',
-  );
-
-const QUEENS = ['Isabel', 'Catalina', 'María', 'Margarita'];
-
 const PESO = { one: 'peso', many: 'pesos', cent: 'centavo', cents: 'centavos' };
 const DOLLAR = { one: 'dólar', many: 'dólares', cent: 'centavo', cents: 'centavos' };
 
@@ -85,12 +78,6 @@ const SPANISH: LanguagePack = {
     ),
     ...['siglo', 'Siglo', 'artículo', 'Artículo', 'clase', 'Clase'],
   ],
-  rulers: {
-    names: [...KINGS, ...QUEENS],
-    // Up to ten by an ordinal: Felipe sexto, Alfonso trece.
-    say: ({ number, name, point }) =>
-      `${number > 10 ? spanishCardinal(number) : spanishOrdinal(number, QUEENS.includes(name) ? 'a' : 'o')}${point}`,
-  },
   dateCues: ['el', 'del', 'al', 'hasta el', 'desde el'],
   abbreviations: [
     ['y/o(?!\\p{L})', 'y o'],

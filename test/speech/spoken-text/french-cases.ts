@@ -63,6 +63,5 @@ export const FRENCH: readonly (readonly [string, string])[] = [
   ['lun.-ven.', 'lundi à vendredi'],
   ['20–30 €', 'vingt à trente euros'],
   ['le 25/12', 'le vingt-cinq décembre'],
-  ['Louis XIV', 'Louis quatorze'],
   ['chapitre IV', 'chapitre quatre'],
 ];

@@ -69,8 +69,6 @@ export const SPANISH: readonly (readonly [string, string])[] = [
   ['10-20 €', 'diez a veinte euros'],
   ['lunes-viernes', 'lunes a viernes'],
   ['el 25/12', 'el veinticinco de diciembre'],
-  ['Felipe VI y Alfonso XIII', 'Felipe sexto y Alfonso trece'],
-  ['Isabel II', 'Isabel segunda'],
   ['el siglo XXI', 'el siglo veintiuno'],
   ['y/o', 'y o'],
 ];
