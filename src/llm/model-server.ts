@@ -128,7 +128,9 @@ export async function fetchFromServer(
   const response = await connect(server, url, init);
   if (response.ok) return response;
   const read = await readAtMost(response.body ?? [], ERROR_BYTES_MAX).catch(() => undefined);
-  const words = serverWords(read?.text ?? '', init.headers);
+  // Some servers repeat the key that they refuse; log and `/readyz` show this.
+  const key = new Headers(init.headers).get('authorization')?.replace(/^Bearer /, '') ?? '';
+  const words = serverWords(jsonOf(read?.text ?? ''), key);
   const status = `it answered ${response.status}`;
   throw new LanguageModelError(
     `Cannot use ${server}: ${words === '' ? status : `${status}: ${words}`}`,
@@ -139,15 +141,14 @@ export async function fetchFromServer(
 /**
  * Words of a server about its fault, on one line: `error` of Ollama, `error.message` of OpenAI, `detail` of others.
  *
- * @returns empty where it says nothing, or something that is no JSON, such as a proxy's page.
+ * @param answer its JSON; undefined where it sent none, such as the page of a proxy.
+ * @param key is left out of them.
+ * @returns empty where it says nothing.
  */
-function serverWords(body: string, headers: RequestInit['headers']): string {
-  const answer = jsonOf(body);
+export function serverWords(answer: unknown, key = ''): string {
   const places = ['error.message', 'error', 'detail', 'message'];
   const found = places.map((path) => valueAt(answer, path));
   const words = found.find((value) => typeof value === 'string') ?? '';
-  // Some servers repeat the key that they refuse; log and `/readyz` show this.
-  const key = new Headers(headers).get('authorization')?.replace(/^Bearer /, '') ?? '';
   return (key === '' ? words : words.replaceAll(key, '…'))
     .replace(/[\p{C}\s]+/gu, ' ')
     .trim()

@@ -7,9 +7,13 @@ import { OpenAiModel } from '../../src/llm/openai/openai-model.ts';
 import { collect, QUESTION, requestOf } from './language-model.contract.ts';
 
 /** A server that answers each request with one status and body, or with the beginning of an answer. @returns its URL. */
-async function serve(status: number, body: string, { isCut = false } = {}): Promise<string> {
+async function serve(
+  status: number,
+  body: string,
+  { isCut = false, type = 'application/x-ndjson' } = {},
+): Promise<string> {
   const server = createServer((_request, response) => {
-    response.writeHead(status, { 'content-type': 'application/x-ndjson' });
+    response.writeHead(status, { 'content-type': type });
     if (isCut) response.write(body, () => response.destroy());
     else response.end(body);
   });
@@ -57,4 +61,21 @@ test('the error of a connection that ends in mid-answer says so', async () => {
   });
 
   await expect(askOllama(url)).rejects.toThrow('"ollama/m": the connection broke off');
+});
+
+test.each([
+  [
+    'text/html',
+    '<html>Sign in</html>',
+    'it sent text/html in the place of an event stream; see OPENAI_BASE_URL',
+  ],
+  [
+    'text/event-stream',
+    'data: {"error":{"message":"CUDA out of memory"}}\n\n',
+    'the server failed while answering: CUDA out of memory',
+  ],
+])('the error of an OpenAI-compatible server that answers 200 and %s says why', async (type, body, expected) => {
+  const model = new OpenAiModel({ baseUrl: await serve(200, body, { type }), model: 'm' });
+
+  await expect(collect(model.stream(requestOf(QUESTION)))).rejects.toThrow(expected);
 });
