@@ -146,8 +146,9 @@ export class FallbackModel implements LanguageModel {
   #warn(model: LanguageModel, reason: string): void {
     const next = this.#order()[0];
     if (!this.#isChecked || next === undefined) return;
-    const fields = { model: model.name, reason, next: next.model.name };
-    this.#log.warn(fields, 'language model failed');
+    const isLast = next.model === model;
+    const fields = { model: model.name, reason, ...(!isLast && { next: next.model.name }) };
+    this.#log.warn(fields, isLast ? 'last language model failed' : 'language model failed');
   }
 }
 
