@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,6 +13,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { completionScript } from '../src/cli/admin-program.ts';
 import {
   addressFinding,
+  answerFinding,
   findingsText,
   nodeFinding,
   openFilesFinding,
@@ -168,6 +170,53 @@ test('the command looks at a machine before the first start, as JSON too, and ma
     'limited',
     'limited',
   ]);
+});
+
+/** Ollama that lists the model `m` and answers each question with a status and a body. @returns its URL. */
+async function serveOllama(status: number, body: object): Promise<string> {
+  const server = createServer((request, response) => {
+    const isQuestion = request.url === '/api/chat';
+    response.writeHead(isQuestion ? status : 200, { 'content-type': 'application/x-ndjson' });
+    response.end(JSON.stringify(isQuestion ? body : { models: [{ name: 'm:latest' }] }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+test.each([
+  [
+    500,
+    { error: 'model requires more system memory' },
+    'WRONG',
+    'it answered 500: model requires more system memory',
+  ],
+  [200, { message: { role: 'assistant', content: 'Hi' } }, 'ok', 'ollama/m answers, the first'],
+])('the command asks the language model a question: %s', async (status, body, state, found) => {
+  const folder = mkdtempSync(join(tmpdir(), 'offhook-doctor-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const main = join(import.meta.dirname, '../src/main.ts');
+  const ollama = { LLM: 'ollama', OLLAMA_HOST: await serveOllama(status, body), OLLAMA_MODEL: 'm' };
+  const settings = { ...env, ...ollama, DATA_DIR: join(folder, 'data'), PORT: '0' };
+  // It exits with 1 where something is wrong.
+  const run = promisify(execFile)(process.execPath, [main, 'doctor'], { env: settings });
+  const { stdout } = await run.catch((error: { readonly stdout: string }) => error);
+
+  expect(stdout).toMatch(new RegExp(`^${state} +language model .*${found}`, 'm'));
+});
+
+test.each([
+  [1400, 'ok', undefined],
+  [3400, 'limited', expect.stringContaining('a smaller model')],
+])('a first word after %i ms is %s', (firstWordMs, state, advice) => {
+  const report = { job: 'llm', engine: 'ollama/m', reason: '', isFallback: false } as const;
+
+  const finding = answerFinding(report, firstWordMs);
+
+  expect([finding.state, finding.advice]).toEqual([state, advice]);
+  expect(finding.found).toBe(
+    `ollama/m answers, the first word after ${(firstWordMs / 1000).toFixed(1)} s`,
+  );
 });
 
 test('completions know each command; bash reads them', async () => {

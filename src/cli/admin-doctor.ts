@@ -14,11 +14,14 @@ import { systemClock as clock, TimeLimit, unlessAborted } from '../lib/clock.ts'
 import { silentLogger as log } from '../lib/logger.ts';
 import { UNCOUNTED } from '../lib/metrics/model-metrics.ts';
 import { messageOf } from '../lib/unknown-value.ts';
+import type { LanguageModel } from '../llm/language-model.ts';
+import { PROBE } from '../llm/probed-model.ts';
 import { TrunkRegistry } from '../telephony/trunks/trunk-registry.ts';
 import { type Console, type Result, showing, withDesk } from './admin-command.ts';
 import { checkTrunk, type KnownTrunks, readTrunks } from './admin-trunks.ts';
 import {
   addressFinding,
+  answerFinding,
   askServer,
   type Finding,
   findingsText,
@@ -33,7 +36,8 @@ const EXIT_FAILED = 1;
 /** More are for "trunk check". */
 const TRUNKS_MAX = 10;
 
-const MODEL_MS_MAX = 10_000;
+/** Ollama may have to load the model first. */
+const MODEL_MS_MAX = 60_000;
 
 /** Exits with 1 if a finding is `wrong`; a `limited` one is only reported. */
 export function addDoctorCommand(root: Command, console: Console): void {
@@ -74,27 +78,30 @@ const NOT_RUNNING: Finding = {
   advice: 'start it ("npm start") and ask again, or try the models: npm run admin -- self-test',
 };
 
-/** Asks the language models of the settings, as a start does. */
+/** Asks the language models of the settings one question: a server lists models that do not fit into its memory. */
 async function modelFinding(config: Config): Promise<Finding> {
   const check = 'language model';
   const { composeModel } = await import('../compose/llm.ts');
   const times = { answered: () => undefined, failed: () => undefined };
-  const { model } = await composeModel({ config, clock, log, times, counts: UNCOUNTED });
+  const { model, warmModel } = await composeModel({ config, clock, log, times, counts: UNCOUNTED });
   using limit = new TimeLimit(clock, MODEL_MS_MAX, { reason: 'it did not answer in time' });
   try {
     await unlessAborted(model.check(), limit.signal);
-    const { engine, reason, standIn, replacement } = model.report();
-    if (standIn === undefined) return { check, state: 'ok', found: `${engine} answers` };
-    const found =
-      standIn === 'rule_book'
-        ? `${engine}: fixed rules, which ignore an agent's instructions`
-        : engine;
-    return { check, state: 'limited', found, advice: replacement?.how ?? reason };
+    // What fails here fails at the question too, which tells why.
+    await warmModel(limit.signal).catch(() => undefined);
+    const tookMs = await firstWordMs(model, limit.signal);
+    return answerFinding(model.report(), tookMs);
   } catch (error) {
     return { check, state: 'wrong', found: messageOf(error), advice: 'docs/language-models.md' };
   } finally {
     await model.stop();
   }
+}
+
+async function firstWordMs(model: LanguageModel, signal: AbortSignal): Promise<number> {
+  const askedMs = clock.nowMs();
+  for await (const _ of model.stream({ messages: PROBE, signal })) break;
+  return clock.nowMs() - askedMs;
 }
 
 /** Asks each carrier step by step. */

@@ -6,11 +6,13 @@ import Sqlite from 'better-sqlite3';
 import { type Config, databaseFileOf } from '../config/config.ts';
 import type { MistypedSetting } from '../config/mistyped-settings.ts';
 import type { SettingWarning } from '../config/setting-warnings.ts';
+import { DEFAULT_TIMING } from '../conversation/turn/turn-rules.ts';
 import type { EngineState, ReadinessReport } from '../domain/call/engine-state.ts';
 import { systemClock } from '../lib/clock.ts';
 import { interfaceAddresses, localUrlHost, rangeOfAddress } from '../lib/local-routes.ts';
 import { silentLogger } from '../lib/logger.ts';
 import { hasCode, messageOf } from '../lib/unknown-value.ts';
+import type { LanguageModelReport } from '../llm/fallback-model.ts';
 import { openStore } from '../store/store.ts';
 
 const NODE_MAJOR_MIN = 24;
@@ -268,6 +270,28 @@ export function addressFinding(
     found: `private addresses only: ${addresses.join(', ') || 'none'}`,
     advice,
   };
+}
+
+/**
+ * Tells which language model has answered a question, and how fast.
+ *
+ * @param report as it is after the answer: with the model that gave it.
+ */
+export function answerFinding(report: LanguageModelReport, firstWordMs: number): Finding {
+  const check = 'language model';
+  const { engine, reason, standIn, replacement } = report;
+  if (standIn !== undefined) {
+    const found =
+      standIn === 'rule_book'
+        ? `${engine}: fixed rules, which ignore an agent's instructions`
+        : engine;
+    return { check, state: 'limited', found, advice: replacement?.how ?? reason };
+  }
+  const found = `${engine} answers, the first word after ${(firstWordMs / 1000).toFixed(1)} s`;
+  if (firstWordMs < DEFAULT_TIMING.modelFillerMs) return { check, state: 'ok', found };
+  const advice =
+    'callers hear "One moment, please." before most answers: a smaller model, or a graphics card (docs/language-models.md)';
+  return { check, state: 'limited', found, advice };
 }
 
 const ANSWER_MS = 4000;

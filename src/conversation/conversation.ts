@@ -21,7 +21,7 @@ import { Keypad } from './endpointing/keypad.ts';
 import { HistoryKeeper } from './history/history-keeper.ts';
 import { prefixFor } from './history/prompt.ts';
 import { KnowledgeLookup } from './knowledge-lookup.ts';
-import { streamReply } from './reply/llm-stream.ts';
+import { AnswerGivenUp, streamReply } from './reply/llm-stream.ts';
 import { acceptanceOf, announcementOf } from './reply/phrases.ts';
 import { ReplyVoice } from './reply/reply-voice.ts';
 import { CalleeScreening } from './screening/callee-screening.ts';
@@ -76,6 +76,8 @@ export class Conversation {
   #state: TurnState;
   #isTurning = false;
   #reply: { readonly id: number; readonly voice: ReplyVoice } | undefined;
+  /** Ends the newest request to the model. */
+  #request = new AbortController();
   /** Announcement to a transfer target: 8 kHz, mono, chunks of any length. */
   readonly announcement = (summary: string) => announcementOf(summary, this.#options);
 
@@ -279,6 +281,8 @@ export class Conversation {
         break;
       case 'finish':
         voice.finish();
+        // A model that still answers has been given up: its server is to stop as well.
+        this.#request.abort(new AnswerGivenUp());
         break;
       case 'drop':
         voice.drop();
@@ -306,8 +310,10 @@ export class Conversation {
     return made;
   }
 
-  #ask(reply: number, messages: readonly ChatMessage[], signal: AbortSignal): Promise<void> {
+  #ask(reply: number, messages: readonly ChatMessage[], dropped: AbortSignal): Promise<void> {
     const { model, clock, log } = this.#options;
+    this.#request = new AbortController();
+    const signal = AbortSignal.any([dropped, this.#request.signal]);
     const tools = this.#options.tools.descriptions;
     const tell = (event: TurnEvent) => this.#tell(event);
     const isVoiceDry = () => {

@@ -107,10 +107,15 @@ export class FallbackModel implements LanguageModel {
   async check(): Promise<void> {
     await Promise.all(this.#candidates.map((candidate) => candidate.check()));
     this.#isChecked = true;
-    if (this.#candidates.every(({ failure }) => failure !== undefined)) {
-      const states = this.#candidates.map(({ failure }) => failure).join('; ');
-      throw new LanguageModelError(`Cannot use any language model: ${states}`);
-    }
+    const { problem } = this;
+    if (problem !== undefined) throw new LanguageModelError(problem);
+  }
+
+  /** Why no model answers now, by the newest check, answer or probe; undefined while one does. */
+  get problem(): string | undefined {
+    const failures = this.#candidates.flatMap(({ failure }) => failure ?? []);
+    if (failures.length < this.#candidates.length) return undefined;
+    return `Cannot use any language model: ${failures.join('; ')}`;
   }
 
   async stop(): Promise<void> {
@@ -141,8 +146,9 @@ export class FallbackModel implements LanguageModel {
   #warn(model: LanguageModel, reason: string): void {
     const next = this.#order()[0];
     if (!this.#isChecked || next === undefined) return;
-    const fields = { model: model.name, reason, next: next.model.name };
-    this.#log.warn(fields, 'language model failed');
+    const isLast = next.model === model;
+    const fields = { model: model.name, reason, ...(!isLast && { next: next.model.name }) };
+    this.#log.warn(fields, isLast ? 'last language model failed' : 'language model failed');
   }
 }
 

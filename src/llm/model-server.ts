@@ -1,7 +1,7 @@
 /** Common parts of the adapters of model servers: time limits of an answer, HTTP requests and their errors. */
 import { readAtMost } from '../lib/bounded-body.ts';
 import type { Clock } from '../lib/clock.ts';
-import { messageOf } from '../lib/unknown-value.ts';
+import { jsonOf, messageOf, valueAt } from '../lib/unknown-value.ts';
 import { LanguageModelError, type ModelEvent, type ModelRequest } from './language-model.ts';
 
 /** How long a model may take for the first and each further piece, in milliseconds. */
@@ -78,7 +78,9 @@ export class AnswerWatch {
   explain(error: unknown): unknown {
     if (this.signal.aborted) return this.signal.reason;
     if (error instanceof LanguageModelError) return error;
-    const reason = messageOf(error);
+    // Node's fetch says "terminated" of a connection that ends in mid-answer.
+    const said = messageOf(error);
+    const reason = said === 'terminated' ? 'the connection broke off' : said;
     return new LanguageModelError(
       `Cannot get an answer from "${this.#options.modelName}": ${reason}`,
       {
@@ -106,8 +108,11 @@ export const DEFAULT_CONTEXT_TOKENS = 8192;
 /** Bad Request, Content Too Large, Unprocessable Content. */
 const OF_REQUEST: ReadonlySet<number> = new Set([400, 413, 422]);
 
-/** Longest part of a server's error text that is passed on. */
-const ERROR_BYTES_MAX = 300;
+/** Most of an error answer that is read. */
+const ERROR_BYTES_MAX = 1000;
+
+/** Longest part of a server's own words that is passed on. */
+const WORDS_LENGTH_MAX = 200;
 
 /**
  * Sends a request to a model server; errors of the connection and refusals are worded for the operator.
@@ -123,10 +128,33 @@ export async function fetchFromServer(
   const response = await connect(server, url, init);
   if (response.ok) return response;
   const read = await readAtMost(response.body ?? [], ERROR_BYTES_MAX).catch(() => undefined);
-  throw new LanguageModelError(`Cannot use ${server}: it answered ${response.status}`, {
-    cause: new Error(read?.text ?? ''),
-    isOfRequest: OF_REQUEST.has(response.status),
-  });
+  // Some servers repeat the key that they refuse; log and `/readyz` show this.
+  const key = new Headers(init.headers).get('authorization')?.replace(/^Bearer /, '') ?? '';
+  const isOfRequest = OF_REQUEST.has(response.status);
+  // Words about the request may repeat the caller's.
+  const words = isOfRequest ? '' : serverWords(jsonOf(read?.text ?? ''), key);
+  const status = `it answered ${response.status}`;
+  throw new LanguageModelError(
+    `Cannot use ${server}: ${words === '' ? status : `${status}: ${words}`}`,
+    { cause: new Error(read?.text ?? ''), isOfRequest },
+  );
+}
+
+/**
+ * Words of a server about its fault, on one line: `error` of Ollama, `error.message` of OpenAI, `detail` of others.
+ *
+ * @param answer its JSON; undefined where it sent none, such as the page of a proxy.
+ * @param key is left out of them.
+ * @returns empty where it says nothing.
+ */
+export function serverWords(answer: unknown, key = ''): string {
+  const places = ['error.message', 'error', 'detail', 'message'];
+  const found = places.map((path) => valueAt(answer, path));
+  const words = found.find((value) => typeof value === 'string') ?? '';
+  return (key === '' ? words : words.replaceAll(key, '…'))
+    .replace(/[\p{C}\s]+/gu, ' ')
+    .trim()
+    .slice(0, WORDS_LENGTH_MAX);
 }
 
 async function connect(

@@ -17,7 +17,8 @@ const PROBE_AFTER_MS_MAX = 60_000;
 /** The model may have to be loaded first. */
 const PROBE_MS_MAX = 60_000;
 
-const PROBE: readonly ChatMessage[] = [
+/** The smallest real question. */
+export const PROBE: readonly ChatMessage[] = [
   { role: 'system', content: 'Answer in one word.' },
   { role: 'user', content: 'Hello.' },
 ];

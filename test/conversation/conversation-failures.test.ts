@@ -1,5 +1,6 @@
 /** What a conversation does when one of its parts fails. */
 import { expect, test } from 'vitest';
+import { silentLogger } from '../../src/lib/logger.ts';
 import { says } from './support/fake-parts.ts';
 import { layTable } from './support/table.ts';
 
@@ -75,6 +76,26 @@ test('Conversation that breaks ends by itself and alone', async () => {
 
   expect(ends).toEqual([{ kind: 'failed', reason: 'internal error' }]);
   expect(table.clock.waiting).toBe(0);
+});
+
+test('Conversation stops a model that it has given up, and logs why it apologised', async () => {
+  const warnings: unknown[] = [];
+  const log = { ...silentLogger, warn: (fields: object) => void warnings.push(fields) };
+  const table = layTable({}, { log });
+  table.model.answers = ['hang'];
+  table.conversation.start();
+  await table.pass(1000);
+
+  await table.hear('What are your opening hours?', 800);
+  await table.pass(25_000);
+
+  expect(table.transcript().at(-1)).toMatch(
+    /Please stay on the line\..* Could you say that again\?$/,
+  );
+  expect(table.model.requests.map(({ signal }) => signal.aborted)).toEqual([true]);
+  expect(warnings).toMatchObject([
+    { reason: 'the agent gave the answer up, because nothing more came' },
+  ]);
 });
 
 test('Conversation cuts a model that rambles', async () => {

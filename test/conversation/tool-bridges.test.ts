@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { ask, kindsOf, openTurns, PHRASES, voicedBy, waitsFor } from './support/turns.ts';
 
-test('a long tool is bridged with a phrase after 0.5 s, and with a sentence every few seconds while it lasts', () => {
+test('a long tool is bridged with a phrase after 0.5 s, and while it lasts never leaves the caller 4 s without a word', () => {
   const turns = openTurns();
   ask(turns, 3000);
   const reply = turns.replyId();
@@ -16,12 +16,12 @@ test('a long tool is bridged with a phrase after 0.5 s, and with a sentence ever
     return effects;
   };
 
-  const rings = [ring(0, 3600), ring(1, 8600), ring(2, 18_600)];
+  const rings = [ring(0, 3600), ring(1, 8600), ring(2, 16_100), ring(3, 21_100)];
 
   expect(waitsFor('filler', started)).toEqual([500]);
   const { filler, patience } = PHRASES;
-  expect(rings.map(voicedBy)).toEqual([[filler], [patience], [patience]]);
-  expect(rings.map((effects) => waitsFor('filler', effects))).toEqual([[5000], [10_000], [10_000]]);
+  expect(rings.map(voicedBy)).toEqual([[filler], [patience], [filler], [patience]]);
+  expect(rings.flatMap((effects) => waitsFor('filler', effects))).toEqual([5000, 7500, 5000, 7500]);
 });
 
 test('a second tool of a turn is bridged as the first one was, by its own phrase', () => {

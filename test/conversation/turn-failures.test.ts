@@ -263,6 +263,44 @@ test('a model that is slow is bridged with a word after 1.5 s, once, and with a 
   expect([bridged, patient]).toEqual([[PHRASES.filler], [PHRASES.patience]]);
 });
 
+test('a model that goes on being slow is bridged again before the caller has heard nothing for 4 s', () => {
+  const turns = openTurns();
+  ask(turns, 3000);
+  const reply = turns.replyId();
+  const wait = (waitedMs: number) =>
+    voicedBy(turns.take(3000 + waitedMs, { kind: 'model-waits', reply, waitedMs }));
+  wait(1500);
+  turns.take(4600, { kind: 'voiced', reply, clause: 0, audioMs: 1500, isWhole: true });
+  turns.take(4600, { kind: 'playout-started', reply, startedAtMs: 4600 });
+  wait(5000);
+  turns.take(8000, { kind: 'voiced', reply, clause: 1, audioMs: 3700, isWhole: true });
+
+  const early = wait(12_250);
+  const bridged = wait(12_500);
+
+  expect([early, bridged]).toEqual([[], [PHRASES.filler]]);
+});
+
+test('a second stall of an answer is bridged too', () => {
+  const turns = openTurns();
+  ask(turns, 3000);
+  const reply = turns.replyId();
+  const hear = (atMs: number, clause: number, audioMs: number) =>
+    turns.take(atMs, { kind: 'voiced', reply, clause, audioMs, isWhole: true });
+  const wait = (atMs: number, waitedMs: number) =>
+    voicedBy(turns.take(atMs, { kind: 'model-waits', reply, waitedMs }));
+  wait(4500, 1500);
+  hear(4600, 0, 900);
+  turns.take(4600, { kind: 'playout-started', reply, startedAtMs: 4600 });
+  turns.take(6000, { kind: 'clause', reply, text: 'Let me see.' });
+  hear(6000, 1, 1000);
+
+  const early = wait(8500, 1500);
+  const bridged = wait(10_500, 3500);
+
+  expect([early, bridged]).toEqual([[], [PHRASES.patience]]);
+});
+
 test('a slow model is never bridged while the caller speaks, nor before their turn is over', () => {
   const turns = openTurns();
   say(turns, 'What are your hours?', 1000, 2000);

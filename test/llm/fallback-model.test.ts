@@ -307,3 +307,33 @@ test('ignoresPrompts is that of the model that answers: the rule book after the 
 
   expect([before, model.ignoresPrompts]).toEqual([false, true]);
 });
+
+test('FallbackModel has a problem from the answer on that the last of its models failed', async () => {
+  const { model, second } = twoModels();
+  second.failure = new LanguageModelError('it is gone too');
+  const before = model.problem;
+
+  await expect(collect(model.stream(requestOf('Hello.')))).rejects.toThrow('it is gone too');
+  const failing = model.problem;
+  second.failure = undefined;
+  await collect(model.stream(requestOf('Hello.')));
+
+  expect(before).toBeUndefined();
+  expect(failing).toMatch(/^Cannot use any language model: .*; it is gone too$/);
+  expect(model.problem).toBeUndefined();
+});
+
+test('FallbackModel names no next model in the log where the last one fails', async () => {
+  const warnings: unknown[] = [];
+  const log = { ...silentLogger, warn: (...line: unknown[]) => void warnings.push(line) };
+  const only = new StubModel('only', []);
+  const model = new FallbackModel({ models: [only], clock: new FakeClock(), log });
+  await model.check();
+  only.failure = new LanguageModelError('it is gone');
+
+  await expect(collect(model.stream(requestOf('Hello.')))).rejects.toThrow('it is gone');
+
+  expect(warnings).toEqual([
+    [{ model: 'only', reason: 'it is gone' }, 'last language model failed'],
+  ]);
+});

@@ -25,7 +25,7 @@ class ScriptedServer implements VoiceServer {
   voices: readonly ServerVoice[];
   isWell = true;
   sound: Sound = async function* () {
-    yield new Int16Array(8000);
+    yield new Int16Array(8000).fill(1000);
   };
   readonly asked: (string | undefined)[] = [];
 
@@ -65,7 +65,7 @@ async function samplesOf(sound: AsyncIterable<Int16Array>): Promise<number> {
 test('NetworkSynthesizer has the whole text said again after sound without an end', async () => {
   const server = new ScriptedServer('one', ['en_US-amy-low']);
   server.sound = async function* () {
-    for (;;) yield new Int16Array(8000);
+    for (;;) yield new Int16Array(8000).fill(1000);
   };
   const { local, synthesizer } = await open([server]);
 
@@ -77,12 +77,43 @@ test('NetworkSynthesizer has the whole text said again after sound without an en
   expect(synthesizer.report().reason).toContain('its audio does not end');
 });
 
+test.each([
+  ['a word', 1000, 8000],
+  ['a sentence', 60_000, 12_000],
+])('NetworkSynthesizer has %s that a server sent as silence said by the local engine', async (_, sent, heard) => {
+  const server = new ScriptedServer('one', ['en_US-amy-low']);
+  server.sound = async function* () {
+    for (let samples = 0; samples < sent; samples += 1000) yield new Int16Array(1000);
+  };
+  const { local, synthesizer } = await open([server]);
+
+  const samples = await samplesOf(synthesizer.speak(AGENT));
+
+  expect(local.asked.map(({ text }) => text)).toEqual([TEXT]);
+  expect(samples - 80 * 8 * TEXT.length).toBeLessThanOrEqual(heard);
+  expect(synthesizer.report().reason).toContain('its audio is silent');
+});
+
+test('NetworkSynthesizer takes a pause before the first word for no fault', async () => {
+  const server = new ScriptedServer('one', ['en_US-amy-low']);
+  server.sound = async function* () {
+    yield new Int16Array(8000);
+    yield new Int16Array(8000).fill(1000);
+    yield new Int16Array(16_000);
+  };
+  const { local, synthesizer } = await open([server]);
+
+  const samples = await samplesOf(synthesizer.speak(AGENT));
+
+  expect([samples, local.asked]).toEqual([32_000, []]);
+});
+
 test('NetworkSynthesizer leaves a server whose sound falls 2 s behind the caller, though it never pauses so long', async () => {
   const server = new ScriptedServer('one', ['en_US-amy-low']);
   const { clock, local, synthesizer } = await open([server]);
   server.sound = async function* () {
     for (;;) {
-      yield new Int16Array(800);
+      yield new Int16Array(800).fill(1000);
       await new Promise<void>((resolve) => clock.after(500, resolve));
     }
   };

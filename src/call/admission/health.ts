@@ -25,6 +25,8 @@ export interface HealthParts {
   readonly model: {
     /** @throws {Error} when no language model answers. */
     check(): Promise<void>;
+    /** Why no language model answers now; undefined while one does. */
+    readonly problem: string | undefined;
     report(): LanguageModelReport;
   };
   /** Loads the language model into memory before the first call. */
@@ -43,7 +45,6 @@ export interface HealthParts {
 export class Health {
   readonly #parts: HealthParts;
   readonly #checkDatabase: () => Promise<ReadinessCheck>;
-  #modelProblem: string | undefined;
   #timer: NodeJS.Timeout | undefined;
   readonly #warming = new AbortController();
 
@@ -78,7 +79,7 @@ export class Health {
   async report(isDraining: boolean): Promise<ReadinessReport> {
     const { disk, engines, checks: others } = this.#parts;
     const carriers = this.#parts.carriers();
-    const problem = this.#modelProblem;
+    const { problem } = this.#parts.model;
     const checks = [
       await this.#checkDatabase(),
       { name: 'disk space', isOk: !disk.isShort, state: disk.state },
@@ -97,12 +98,8 @@ export class Health {
   }
 
   async #checkModel(): Promise<void> {
-    try {
-      await this.#parts.model.check();
-      this.#modelProblem = undefined;
-    } catch (error) {
-      this.#modelProblem = messageOf(error);
-    }
+    // The model keeps the problem: calls and probes tell of it, and of its end, between two checks.
+    await this.#parts.model.check().catch(() => undefined);
   }
 }
 

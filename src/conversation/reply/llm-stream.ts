@@ -47,6 +47,15 @@ interface ReplyRequest {
   readonly log: Logger;
 }
 
+/** Reason for aborting a request whose reply ends without the rest of the answer. */
+export class AnswerGivenUp extends Error {
+  override readonly name = 'AnswerGivenUp';
+
+  constructor() {
+    super('the agent gave the answer up, because nothing more came');
+  }
+}
+
 /** Asks the model. Never rejects; sends no event once its signal is aborted. */
 export async function streamReply(request: ReplyRequest): Promise<void> {
   const { reply, signal, tell, log } = request;
@@ -60,9 +69,10 @@ export async function streamReply(request: ReplyRequest): Promise<void> {
     tell({ kind: 'model-finished', reply });
     request.history.answered();
   } catch (error) {
-    if (signal.aborted) return;
+    if (signal.aborted && !(signal.reason instanceof AnswerGivenUp)) return;
     const reason = messageOf(error);
     log.warn({ reply, model: request.model.name, reason }, 'language model failed in a call');
+    if (signal.aborted) return;
     // The rest in the splitter broke off in mid-sentence: it is not spoken.
     tell({ kind: 'model-failed', reply });
   } finally {

@@ -40,7 +40,7 @@ export function beginReply(
     calls: [],
     isToolRunning: false,
     held: [],
-    hasFiller: false,
+    bridgedAtMs: null,
     isToolBridged: false,
     rounds: 0,
     sources: [],
@@ -98,7 +98,8 @@ function addPiece(draft: Draft, piece: Piece): void {
 }
 
 /** Says that it takes a moment. */
-export function bridge(draft: Draft, text: string): void {
+export function bridge(draft: Draft, text: string, atMs: number): void {
+  changeReply(draft, { bridgedAtMs: atMs });
   addPiece(draft, { text, audioMs: 0, isWhole: false, isBridge: true });
 }
 

@@ -19,6 +19,7 @@ import {
 import { forgetUtterance } from './caller-utterance.ts';
 import { closeWith } from './ending.ts';
 import type { TurnEventOf } from './turn-event.ts';
+import type { TurnRules } from './turn-rules.ts';
 import { act, change, changeReply, type Draft, isAgentsFloor, type Reply } from './turn-state.ts';
 import { askToConfirm, confirmedCalls, holdClause, mustConfirm, sayHeld } from './unsure-words.ts';
 
@@ -267,30 +268,41 @@ export function onFillerTimer(draft: Draft, atMs: number): void {
     return;
   }
   const { filler, patience } = rules.phrases;
-  bridge(draft, reply.isToolBridged ? patience : (rules.sayWhileWaiting?.(call) ?? filler));
-  // The sentence of patience takes 3 s to say.
-  const delayMs = reply.isToolBridged ? 2 * patienceMs : patienceMs;
-  changeReply(draft, { hasFiller: true, isToolBridged: true });
+  const first = rules.sayWhileWaiting?.(call) ?? filler;
+  const text = reply.isToolBridged ? nextBridge(reply, rules) : first;
+  bridge(draft, text, atMs);
+  changeReply(draft, { isToolBridged: true });
+  const delayMs = text === patience ? AFTER_PATIENCE * patienceMs : patienceMs;
   act(draft, { kind: 'set-timer', timer: 'filler', delayMs });
 }
 
-/** The model is slow: bridges the silence once, and says later on that it takes longer. Never over the caller. */
+/** The sentence of patience takes 3 to 4 s to say: the silence after it is then as long as the one after the filler. */
+const AFTER_PATIENCE = 1.5;
+
+/** Next phrase for a silence that goes on: the filler and the sentence of patience in turn. */
+function nextBridge({ pieces }: Reply, { phrases }: TurnRules): string {
+  const last = pieces.findLast(({ isBridge }) => isBridge === true)?.text;
+  return last === phrases.patience ? phrases.filler : phrases.patience;
+}
+
+/** The model is slow: bridges the silence, and again as long as it goes on. Never over the caller. */
 export function onModelWaits(draft: Draft, event: TurnEventOf<'model-waits'>): void {
   const reply = currentReply(draft, event.reply);
   const { rules, utterance } = draft.state;
   if (!isAgentsFloor(reply) || reply.stage === 'held' || utterance !== null) return;
   if (reply.isModelDone || unplayedMs(reply, event.atMs) > 0) return;
-  const { filler, patience } = rules.phrases;
-  if (!reply.hasFiller && event.waitedMs >= rules.timing.modelFillerMs) {
-    changeReply(draft, { hasFiller: true });
-    bridge(draft, filler);
-  } else if (event.waitedMs >= rules.timing.patienceMs && !isSaid(reply, patience)) {
-    bridge(draft, patience);
+  const { modelFillerMs, patienceMs } = rules.timing;
+  if (reply.bridgedAtMs === null) {
+    if (event.waitedMs >= modelFillerMs) bridge(draft, rules.phrases.filler, event.atMs);
+    return;
   }
-}
-
-function isSaid({ pieces }: Reply, phrase: string): boolean {
-  return pieces.some(({ text }) => text === phrase);
+  const text = nextBridge(reply, rules);
+  // The phrase before it was the other one of the two.
+  const isAfterPatience = text === rules.phrases.filler;
+  const pauseMs = patienceMs - modelFillerMs;
+  const sinceMs = event.atMs - reply.bridgedAtMs;
+  const isDue = sinceMs >= (isAfterPatience ? AFTER_PATIENCE * patienceMs : pauseMs);
+  if (isDue && event.waitedMs >= pauseMs) bridge(draft, text, event.atMs);
 }
 
 /** Time until the reply's clauses so far have been played, in milliseconds. */

@@ -95,8 +95,8 @@ export interface Reply {
   readonly isToolRunning: boolean;
   /** Clauses kept back until it is known whether the caller has to be asked first. */
   readonly held: readonly string[];
-  /** Whether a wait of this reply has been bridged, for a tool or for the model. */
-  readonly hasFiller: boolean;
+  /** When a wait of this reply, for a tool or for the model, was bridged last; null while none was. */
+  readonly bridgedAtMs: number | null;
   /** Whether the tool that runs has been bridged. */
   readonly isToolBridged: boolean;
   /** How often the model was asked for this reply. */

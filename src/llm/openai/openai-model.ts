@@ -19,6 +19,7 @@ import {
   DEFAULT_ANSWER_LIMITS,
   DEFAULT_CONTEXT_TOKENS,
   fetchFromServer,
+  serverWords,
   watchedAnswer,
 } from '../model-server.ts';
 
@@ -112,8 +113,10 @@ export class OpenAiModel implements ModelServer {
     if (response.body === null) throw this.#rubbish('its answer has no body');
     const calls = new ToolCallJoiner();
     let isWhole = false;
+    let isStream = false;
     for await (const data of readEvents(response.body)) {
       watch.heard();
+      isStream = true;
       if (data === '[DONE]') {
         isWhole = true;
         break;
@@ -123,6 +126,10 @@ export class OpenAiModel implements ModelServer {
       calls.add(fragments);
       isWhole ||= isLast;
       if (text !== '') yield { kind: 'text', text };
+    }
+    if (!isStream) {
+      const type = response.headers.get('content-type') ?? 'an unnamed type';
+      throw this.#rubbish(`it sent ${type} in the place of an event stream; see OPENAI_BASE_URL`);
     }
     if (!isWhole) throw this.#rubbish('its answer was cut off');
     for (const call of calls.finish()) yield { kind: 'tool-call', call };
@@ -211,7 +218,11 @@ interface ChatChunk {
 export function readChunk(data: string): ChatChunk {
   const parsed = chunk.safeParse(jsonOf(data));
   if (!parsed.success) throw new TypeError('the answer is not a chat completion chunk');
-  if (parsed.data.error !== undefined) throw new TypeError('the server failed while answering');
+  if (parsed.data.error !== undefined) {
+    const words = serverWords(parsed.data);
+    const state = 'the server failed while answering';
+    throw new TypeError(words === '' ? state : `${state}: ${words}`);
+  }
   const choice = parsed.data.choices[0];
   return {
     text: choice?.delta?.content ?? '',

@@ -34,6 +34,14 @@ const ATTEMPTS_MAX = 2;
 const audioMsMax = (text: string, msPerCharacter: number) =>
   10_000 + 4 * text.length * msPerCharacter;
 
+/** A model that computes no numbers, as with half precision on a card that lacks it, sends silence; voices have none of it at -60 dBFS. */
+const SILENCE_PEAK_MAX = 32;
+
+/** Longest silence before the first word; voices begin within 0.5 s. */
+const SILENCE_MS_MAX = 1500;
+
+const SILENT = 'its audio is silent';
+
 export interface NetworkSynthesizerOptions {
   /** Name as in the setting `TTS`. */
   readonly engine: string;
@@ -85,7 +93,7 @@ export class NetworkSynthesizer implements Synthesizer {
       const lease = this.#lend(request, tried);
       if (lease === null) break;
       tried.add(lease.server);
-      const saying = { text, request, lease, heardMs: 0, isEndless: false };
+      const saying = { text, request, lease, heardMs: 0, hasSound: false, isEndless: false };
       try {
         yield* this.#speakBy(saying);
         return;
@@ -171,9 +179,7 @@ export class NetworkSynthesizer implements Synthesizer {
         if (done === true) break;
         if (saying.heardMs > 0) waitedMs += clock.nowMs() - askedMs;
         else firstMs = clock.nowMs() - startMs;
-        saying.heardMs += (value.length * 1000) / LINE_RATE_HZ;
-        saying.isEndless = saying.heardMs > heardMsMax;
-        if (saying.isEndless) throw new Error('its audio does not end');
+        hear(saying, value, heardMsMax);
         if (value.length > 0) yield value;
       }
     } finally {
@@ -181,15 +187,18 @@ export class NetworkSynthesizer implements Synthesizer {
       void audio.return?.().catch(() => undefined);
     }
     if (saying.heardMs === 0) throw new Error('it sent no audio');
+    if (!saying.hasSound) throw new Error(SILENT);
     // Not before its end: a server whose audio breaks off has failed.
     lease.answered(firstMs);
     this.#pace.learn(text, saying.heardMs);
   }
 
   /** Speaks the rest of a sentence that broke off, from the start of the broken clause: no word is lost. */
-  async *#finish({ text, request, heardMs, isEndless }: Saying): AsyncIterable<Int16Array> {
+  async *#finish(saying: Saying): AsyncIterable<Int16Array> {
+    const { text, request, heardMs, hasSound, isEndless } = saying;
     this.#options.counts.fellBack('tts');
-    const rest = isEndless ? text : unspokenPart(text, heardMs, this.#pace.msPerCharacter);
+    const rest =
+      isEndless || !hasSound ? text : unspokenPart(text, heardMs, this.#pace.msPerCharacter);
     if (rest === '') return;
     const { onWords: _, ...plain } = request;
     yield* this.#speakLocally({ ...plain, text: rest });
@@ -219,8 +228,19 @@ interface Saying {
   readonly request: SpeechRequest;
   readonly lease: ServerLease<VoiceServer>;
   heardMs: number;
+  /** Whether any of it was louder than silence. */
+  hasSound: boolean;
   /** Whether there was more audio than the text can take: it was not the text. */
   isEndless: boolean;
+}
+
+/** Adds audio to a sentence. @throws {Error} when it cannot be the text. */
+function hear(saying: Saying, pcm: Int16Array, heardMsMax: number): void {
+  saying.heardMs += (pcm.length * 1000) / LINE_RATE_HZ;
+  saying.isEndless = saying.heardMs > heardMsMax;
+  if (saying.isEndless) throw new Error('its audio does not end');
+  saying.hasSound ||= pcm.some((sample) => Math.abs(sample) > SILENCE_PEAK_MAX);
+  if (!saying.hasSound && saying.heardMs > SILENCE_MS_MAX) throw new Error(SILENT);
 }
 
 /** 15 characters a second, until a server has spoken some. */
