@@ -52,6 +52,15 @@ test('BackgroundTalk covers voices less than 5 dB above two steady seconds of ta
   expect(talk.covers(power(2.1), true)).toBe(false);
 });
 
+test('BackgroundTalk does not cover the voice of a caller who goes on over known talk without a pause', () => {
+  const talk = new BackgroundTalk();
+  hear(talk, 2.1, 0, 1);
+
+  hear(talk, 4, 10, 1, 'voice');
+
+  expect(talk.covers(power(10), true)).toBe(false);
+});
+
 test('BackgroundTalk says once that two seconds were talk', () => {
   const talk = new BackgroundTalk();
   const found = Array.from({ length: 100 }, (_, index) =>
