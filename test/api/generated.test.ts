@@ -33,8 +33,14 @@ interface Asked {
   readonly idempotencyKey: string | undefined;
 }
 
+/** The generator of an operation is built once a world: building takes longer than the request. */
 function requests({ ids }: ApiWorld): fc.Arbitrary<Asked> {
-  return fc.nat(OPERATIONS.length - 1).chain((index) => requestsOf(index, ids));
+  const built = new Map<number, fc.Arbitrary<Asked>>();
+  return fc.nat(OPERATIONS.length - 1).chain((index) => {
+    const ofOperation = built.get(index) ?? requestsOf(index, ids);
+    built.set(index, ofOperation);
+    return ofOperation;
+  });
 }
 
 function requestsOf(index: number, ids: Readonly<Record<string, string>>): fc.Arbitrary<Asked> {
