@@ -39,8 +39,11 @@ export function beginVoice(talk: Talk | null, atMs: number): Talk {
   return { ...begun, fromMs, lastVoicedAtMs: atMs, isFaint: false };
 }
 
-/** The detector hears no voice any more. */
+/** The detector hears no voice any more, or finds that there was none since `lastVoicedAtMs`, which makes no talk longer. */
 export function endVoice(talk: Talk, lastVoicedAtMs: number): Talk {
+  if (!talk.isVoiced) {
+    return { ...talk, lastVoicedAtMs: Math.min(talk.lastVoicedAtMs, lastVoicedAtMs) };
+  }
   const isOthers = talk.isFaint && lastVoicedAtMs > talk.lastVoicedAtMs + SOFT_END_MS;
   const lastMs = isOthers ? talk.lastVoicedAtMs : lastVoicedAtMs;
   return { ...talk, lastVoicedAtMs: lastMs, isVoiced: false, isFaint: isOthers };

@@ -103,6 +103,10 @@ test.each([
   ['someone who is not available', [...voice(300, 1400), words('he is not available', 1400)]],
   ['a beep before any word', [...beep(200, 500), ...voice(900, 1400)]],
   [
+    'a hello, and people in the background who are found later',
+    [...voice(300, 900), { kind: 'voice-stopped', lastVoicedAtMs: 7200 }],
+  ],
+  [
     'a hello and a note of music',
     [
       ...voice(300, 1400),
