@@ -196,15 +196,18 @@ interface MachineWords {
 
 const ENGLISH: MachineWords = {
   sure: anyOf(
-    'leave (a|me a|us a|your) message',
-    'leave your name and',
+    'leave (a|me a|us a|your) (brief |short |detailed )?message',
+    'leave (me |us )?your name and',
     'record your message',
     'voice ?mail',
     'mailbox',
     'answering machine',
+    'voice messag(e|ing) system',
     'can(not| t) (take your call|come to the phone)',
+    'not able to (take your call|come to the phone)',
+    'number you (have )?(dialed|dialled|called) is not',
   ),
-  likely: anyOf('you (have|ve) reached', 'is (not available|unavailable)'),
+  likely: anyOf('you (have|ve) reached', 'is (not available|unavailable)', 'no ?one is available'),
   tone: anyOf('(after|at) the (tone|beep)', 'after the signal'),
 };
 
@@ -223,22 +226,30 @@ const BY_LANGUAGE: Readonly<Record<string, MachineWords>> = {
     tone: anyOf('nach dem (ton|signalton|piepton|pieps)'),
   },
   es: {
-    sure: anyOf('dej(a|e) (un|su|tu) mensaje', 'buzon de voz', 'contestador automatico'),
-    likely: anyOf('no (esta disponible|puedo atender|podemos atender)'),
-    tone: anyOf('(despues de|tras) la senal', 'despues del (tono|pitido)'),
+    sure: anyOf(
+      '(dej|grab)(a|e) (un|su|tu) mensaje',
+      'buzon de voz',
+      'contestador automatico',
+      'apagado o fuera de cobertura',
+    ),
+    likely: anyOf('no (esta disponible|puedo atender|podemos atender|hay nadie disponible)'),
+    tone: anyOf(
+      '(despues de|tras|al) ((oir|escuchar) )?la senal',
+      '(despues del|tras el|al oir el) (tono|pitido)',
+    ),
   },
   fr: {
     sure: anyOf('laisse(z|r|z moi) (un|votre) message', '(boite|messagerie) vocale', 'repondeur'),
     likely: anyOf('pas (disponible|joignable)', 'vous etes bien chez'),
-    tone: anyOf('apres le (bip|signal)'),
+    tone: anyOf('apres (le (bip|signal)|la tonalite)'),
   },
   it: {
     sure: anyOf(
-      '(lasci|lascia|lasciate|lasciare) un messaggio',
+      '(lasci|lascia|lasciate|lasciare) (un|il (suo|tuo|vostro)) messaggio',
       'segreteria telefonica',
       'casella vocale',
     ),
-    likely: anyOf('non (e raggiungibile|e disponibile|posso rispondere)'),
+    likely: anyOf('non (e (al momento )?(raggiungibile|disponibile)|posso rispondere)'),
     tone: anyOf('dopo il (segnale|bip|tono)'),
   },
   pt: {
@@ -259,6 +270,15 @@ const BY_LANGUAGE: Readonly<Record<string, MachineWords>> = {
     ),
     likely: anyOf('niet (bereikbaar|beschikbaar|aanwezig)'),
     tone: anyOf('na de (piep|toon|pieptoon)', 'na het signaal'),
+  },
+  ru: {
+    sure: anyOf(
+      'оставьте (ваше |свое )?(голосовое )?сообщение',
+      'голосов(ая почта|ои почты)',
+      'автоответчик',
+    ),
+    likely: anyOf('(недоступен|недоступна|не отвечает|вне зоны деиствия)'),
+    tone: anyOf('после (звукового )?(сигнала|гудка)'),
   },
 };
 
