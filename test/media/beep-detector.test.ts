@@ -50,6 +50,14 @@ test('a tone that is followed by another sound is a note of music', () => {
   expect(heardIn(tone(659, 300, 6000), silence(100), chord)).toEqual(['began', 'ruled-out']);
 });
 
+test('a click of the recorder behind a beep does not hide it', () => {
+  const click = tone(300, 20, 6000);
+
+  const edges = heardIn(tone(1000, 400, 6000), silence(120), click, silence(300));
+
+  expect(edges).toEqual(['began', 'ended']);
+});
+
 test('of two beeps, the second one ends the greeting', () => {
   const beep = tone(850, 200, 6000);
 

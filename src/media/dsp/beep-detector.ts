@@ -26,7 +26,7 @@ const SHARE_MIN = 0.85;
 /** Quieter windows hold no beep: -40 dBFS. */
 const POWER_MIN = (32_768 * 0.01) ** 2;
 
-/** Behind a beep a machine records: for 300 ms all sound is 10 dB below the beep. The notes of music are followed by others. */
+/** Behind a beep a machine records: for 300 ms the sound is 10 dB below the beep in the mean, clicks included. The notes of music are followed by others. */
 const QUIET_WINDOWS = 15;
 const QUIET_POWER_RATIO = 10;
 
@@ -57,9 +57,10 @@ export class BeepDetector {
   #misses = 0;
   /** Whether `began` was told and not yet what became of it. */
   #isPending = false;
-  /** The tone, while the silence behind it is awaited, and how many windows of it there were. */
+  /** The tone, while the silence behind it is awaited; and the windows after it, with the sum of their power. */
   #ended: Tone | undefined;
-  #quietWindows = 0;
+  #afterWindows = 0;
+  #afterPowers = 0;
 
   /** Takes 8 kHz sound of any length. @returns the edges of beeps in it, in order. */
   hear(pcm: Int16Array): readonly BeepEdge[] {
@@ -89,7 +90,8 @@ export class BeepDetector {
     if (this.#tone !== undefined && this.#misses < MISSES_MAX) return;
     if (this.#isPending && this.#ended === undefined) {
       this.#ended = this.#tone;
-      this.#quietWindows = 0;
+      this.#afterPowers = 0;
+      this.#afterWindows = 0;
     }
     this.#tone = hertz === undefined ? undefined : { hertz, lengthMs: WINDOW_MS, power };
     this.#misses = 0;
@@ -105,12 +107,11 @@ export class BeepDetector {
 
   #awaitSilence(power: number, edges: BeepEdge[]): void {
     if (this.#ended === undefined) return;
-    if (power * QUIET_POWER_RATIO > this.#ended.power) {
-      this.#settle('ruled-out', edges);
-      return;
-    }
-    this.#quietWindows += 1;
-    if (this.#quietWindows >= QUIET_WINDOWS) this.#settle('ended', edges);
+    this.#afterPowers += power;
+    this.#afterWindows += 1;
+    if (this.#afterWindows < QUIET_WINDOWS) return;
+    const isQuiet = (this.#afterPowers / QUIET_WINDOWS) * QUIET_POWER_RATIO <= this.#ended.power;
+    this.#settle(isQuiet ? 'ended' : 'ruled-out', edges);
   }
 
   #settle(edge: 'ended' | 'ruled-out', edges: BeepEdge[]): void {
