@@ -3,18 +3,16 @@
  * with Offhook, the beep detector and the rules of the screening. Each call is judged twice: by sound alone, and with words as
  * a good recogniser would give them, 0.5 s late. Real greetings differ more than these: the ratio of the two is what counts.
  */
-import {
-  hearCallee,
-  judgeCallee,
-  openScreen,
-  type ScreenEvent,
-} from '../src/conversation/screening/answer-screen.ts';
-import { BeepDetector } from '../src/media/dsp/beep-detector.ts';
 import { decodeG711, encodeG711 } from '../src/media/dsp/g711.ts';
 import { openVoiceDetector } from '../src/speech/vad/silero/silero-detector.ts';
 import { bundledSilero } from '../src/speech/vad/silero/silero-engine.ts';
-import { type Vad, VadTrack } from '../src/speech/vad/vad-track.ts';
 import { babble } from '../test/support/speech/babble.ts';
+import {
+  type Heard,
+  hearSounds,
+  type ScreenedCall,
+  screenCall,
+} from '../test/support/speech/callees/screened-call.ts';
 import { speakPhrase } from '../test/support/speech/espeak-phrase.ts';
 import { nonSpeech } from '../test/support/speech/non-speech.ts';
 import { tone } from '../test/support/speech/tone.ts';
@@ -23,25 +21,14 @@ import { detectorFolder } from './lib/detector-folder.ts';
 import { checkTargets, markdownTable, printJson } from './lib/harness.ts';
 
 const SAMPLES_PER_MS = 8;
-const WINDOW_MS = 32;
-const TICK_MS = 100;
 const WORDS_LATE_MS = 500;
 
 /** Sound of each call, in milliseconds; a shorter greeting or answer is followed by silence. */
 const CALL_MS = 18_000;
 
-interface Verdict {
+interface Verdict extends ScreenedCall {
   readonly isMachine: boolean;
-  readonly answeredBy: 'human' | 'machine' | null;
-  /** Last decision: a person may turn out to be a machine. Undefined without one. */
-  readonly decidedAtMs: number | undefined;
   readonly name: string;
-}
-
-/** What is heard of a call, and when the server knows of it: a voice's end is known only after the silence that shows it. */
-interface Heard {
-  readonly event: ScreenEvent;
-  readonly knownAtMs: number;
 }
 
 /** `npm run bench -- answering-machines [--gate]`; needs espeak-ng, and a minute. */
@@ -54,7 +41,7 @@ export async function run(args: readonly string[]): Promise<void> {
   };
   for (const call of answeredCalls()) {
     const { pcm, words } = await soundOf(call);
-    const events = await heardIn(detector, pcm);
+    const events = await hearSounds(detector, pcm);
     byHearing.sound.push(judge(call, events));
     byHearing.words.push(judge(call, [...events, ...words]));
   }
@@ -182,46 +169,6 @@ function throughLine(pcm: Int16Array): Int16Array {
   return decodeG711('PCMU', encodeG711('PCMU', pcm));
 }
 
-/** Voices and beeps of a call. */
-async function heardIn(detector: Vad, pcm: Int16Array): Promise<readonly Heard[]> {
-  const events: Heard[] = [];
-  const track = new VadTrack(detector);
-  track.push(pcm);
-  for (let endAtMs = WINDOW_MS; ; endAtMs += WINDOW_MS) {
-    const window = track.takeWindow();
-    if (window === null) break;
-    const [score = 0] = await detector.score([window]);
-    const event = track.score(score, { position: endAtMs * SAMPLES_PER_MS, atMs: endAtMs });
-    if (event?.kind === 'voice-started' || event?.kind === 'voice-stopped') {
-      events.push({ event, knownAtMs: endAtMs });
-    } else if (event?.kind === 'background-talk') {
-      const stopped = { kind: 'voice-stopped', lastVoicedAtMs: event.sinceMs } as const;
-      events.push({ event: stopped, knownAtMs: endAtMs });
-    }
-  }
-  const beeps = new BeepDetector();
-  const tick = TICK_MS * SAMPLES_PER_MS;
-  for (let at = 0; at < pcm.length; at += tick) {
-    const atMs = (at + tick) / SAMPLES_PER_MS;
-    for (const edge of beeps.hear(pcm.subarray(at, at + tick)))
-      events.push({ event: { kind: `beep-${edge}`, atMs }, knownAtMs: atMs });
-  }
-  return events;
-}
-
 function judge({ isMachine, language, name }: AnsweredCall, heard: readonly Heard[]): Verdict {
-  const events = heard.toSorted((a, b) => a.knownAtMs - b.knownAtMs);
-  let state = openScreen(language, 0);
-  let decidedAtMs: number | undefined;
-  let next = 0;
-  for (let nowMs = TICK_MS; nowMs <= CALL_MS && state.answeredBy !== 'machine'; nowMs += TICK_MS) {
-    const before = state.answeredBy;
-    for (let each = events[next]; each && each.knownAtMs <= nowMs; each = events[next]) {
-      state = hearCallee(state, each.event);
-      next += 1;
-    }
-    state = judgeCallee(state, nowMs);
-    if (state.answeredBy !== before) decidedAtMs = nowMs;
-  }
-  return { isMachine, name, answeredBy: state.answeredBy, decidedAtMs };
+  return { isMachine, name, ...screenCall(language, heard, CALL_MS) };
 }

@@ -26,7 +26,7 @@ function mixed(a: Int16Array, b: Int16Array): Int16Array {
 test.each([
   400, 440, 650, 853, 1000, 1200, 1400, 1777, 2000,
 ])('a tone of %d Hz is a beep with a beginning and an end', (hertz) => {
-  expect(heardIn(silence(333), tone(hertz, 500, 6000), silence(300))).toEqual(['began', 'ended']);
+  expect(heardIn(silence(333), tone(hertz, 500, 6000), silence(400))).toEqual(['began', 'ended']);
 });
 
 test.each([
@@ -37,16 +37,40 @@ test.each([
   ['300 Hz', [], tone(300, 500, 6000)],
   ['2300 Hz', [], tone(2300, 500, 6000)],
   ['a ringing tone', [], mixed(tone(440, 1000, 4000), tone(480, 1000, 4000))],
+  ['a ringing tone of Europe', ['began', 'ruled-out'], tone(425, 1000, 6000)],
+  ['a beep as long, as low', ['began', 'ended'], tone(480, 1000, 6000)],
   ['a vowel', [], mixed(tone(400, 500, 5000), tone(800, 500, 3500))],
 ] as const)('a sound of %s gives the edges %j', (...[, edges, sound]) => {
-  expect(heardIn(silence(300), sound, silence(300))).toEqual(edges);
+  expect(heardIn(silence(300), sound, silence(400))).toEqual(edges);
+});
+
+test('a tone that is followed by another sound is a note of music', () => {
+  const chord = mixed(tone(523, 400, 4000), tone(659, 400, 4000));
+
+  expect(heardIn(tone(659, 300, 6000), silence(100), chord)).toEqual(['began', 'ruled-out']);
+});
+
+test('a click of the recorder behind a beep does not hide it', () => {
+  const click = tone(300, 20, 6000);
+
+  const edges = heardIn(tone(1000, 400, 6000), silence(120), click, silence(300));
+
+  expect(edges).toEqual(['began', 'ended']);
+});
+
+test('of two beeps, the second one ends the greeting', () => {
+  const beep = tone(850, 200, 6000);
+
+  const edges = heardIn(silence(300), beep, silence(200), beep, silence(400));
+
+  expect(edges).toEqual(['began', 'ruled-out', 'began', 'ended']);
 });
 
 test('a lost packet does not cut a beep in two', () => {
   const beep = tone(1000, 600, 6000);
   beep.fill(0, 1600, 1760);
 
-  expect(heardIn(silence(300), beep, silence(300))).toEqual(['began', 'ended']);
+  expect(heardIn(silence(300), beep, silence(400))).toEqual(['began', 'ended']);
 });
 
 test('a beep in noise 15 dB below is found, and noise alone is none', () => {

@@ -1,9 +1,7 @@
 /** Answering machine detection (AMD): who has answered an outgoing call, by a machine's words and its greeting; pure */
 import { languageOf } from '../../lib/language-tag.ts';
 import type { AnswerSign } from '../conversation-port.ts';
-
-/** Pauses up to this are part of a talk: machines breathe. */
-const TALK_GAP_MS = 600;
+import { beginVoice, endVoice, hearSound, isSpeaking, lengthOf, type Talk } from './callee-talk.ts';
 
 /** A person says "hello" in less and waits for an answer. */
 const HELLO_MS_MAX = 1500;
@@ -30,29 +28,22 @@ const WATCH_MS = 20_000;
 /** A machine speaks before it beeps. */
 const TALK_BEFORE_BEEP_MS = 300;
 
-/** The end of a greeting: after its beep, after silence, or after more silence where a tone was promised. */
-const AFTER_BEEP_MS = 300;
+/** The end of a greeting: after silence, or after more silence where a tone was promised. */
 const GREETING_OVER_MS = 1500;
 const TONE_WAIT_MS = 4000;
 
 /** The longest wait for the end of a machine's greeting, from the answer. */
 const GREETING_MS_MAX = 30_000;
 
-/** A stretch of the callee's voice, short pauses included. Instants are `Clock.nowMs()`. */
-interface Talk {
-  readonly fromMs: number;
-  readonly lastVoicedAtMs: number;
-  readonly isVoiced: boolean;
-}
-
-/** State of the detection. */
+/** State of the detection. Instants are `Clock.nowMs()`. */
 export interface ScreenState {
   readonly language: string;
   readonly answeredAtMs: number;
   /** The newest talk; null before the first. */
   readonly talk: Talk | null;
-  readonly isBeeping: boolean;
-  /** End of the newest beep; null before the first. */
+  /** Beginning of a tone that may be a beep, until that is known; null without one. */
+  readonly toneFromMs: number | null;
+  /** When the newest beep was known to be over; null before the first. */
   readonly beepEndedAtMs: number | null;
   readonly isTonePromised: boolean;
   /** From when on the callee may be greeted; null before. */
@@ -66,9 +57,17 @@ export interface ScreenState {
 export type ScreenEvent =
   | { readonly kind: 'voice-started'; readonly atMs: number }
   | { readonly kind: 'voice-stopped'; readonly lastVoicedAtMs: number }
+  /** Sound up to `atMs`, voice or not: the mean of its squared samples. */
+  | {
+      readonly kind: 'sound';
+      readonly fromMs: number;
+      readonly atMs: number;
+      readonly power: number;
+    }
   | { readonly kind: 'words'; readonly text: string; readonly atMs: number }
   | { readonly kind: 'beep-began'; readonly atMs: number }
-  | { readonly kind: 'beep-ended'; readonly atMs: number };
+  | { readonly kind: 'beep-ended'; readonly atMs: number }
+  | { readonly kind: 'beep-ruled-out'; readonly atMs: number };
 
 /** State at the answer. */
 export function openScreen(language: string, answeredAtMs: number): ScreenState {
@@ -76,7 +75,7 @@ export function openScreen(language: string, answeredAtMs: number): ScreenState 
     language,
     answeredAtMs,
     talk: null,
-    isBeeping: false,
+    toneFromMs: null,
     beepEndedAtMs: null,
     isTonePromised: false,
     greetableAtMs: null,
@@ -87,26 +86,22 @@ export function openScreen(language: string, answeredAtMs: number): ScreenState 
 
 /** Handles an event of the callee's audio; a beep and words may decide at once. */
 export function hearCallee(state: ScreenState, event: ScreenEvent): ScreenState {
+  const { talk } = state;
   switch (event.kind) {
     case 'voice-started':
-      return { ...state, talk: talkFrom(state.talk, event.atMs) };
-    case 'voice-stopped': {
-      const { talk } = state;
-      const { lastVoicedAtMs } = event;
-      return talk === null
-        ? state
-        : { ...state, talk: { ...talk, lastVoicedAtMs, isVoiced: false } };
-    }
+      return { ...state, talk: beginVoice(talk, event.atMs) };
+    case 'voice-stopped':
+      return { ...state, talk: talk && endVoice(talk, event.lastVoicedAtMs) };
+    case 'sound':
+      return { ...state, talk: talk && hearSound(talk, event) };
     case 'words':
       return hearWords(state, event.text, event.atMs);
-    case 'beep-began': {
-      const { talk } = state;
-      const hasSpoken = talk !== null && talk.fromMs + TALK_BEFORE_BEEP_MS <= event.atMs;
-      const heard = { ...state, isBeeping: true };
-      return hasSpoken ? decided(heard, 'machine', 'beep', event.atMs) : heard;
-    }
+    case 'beep-began':
+      return { ...state, toneFromMs: event.atMs };
     case 'beep-ended':
-      return { ...state, isBeeping: false, beepEndedAtMs: event.atMs };
+      return hearBeep(state, event.atMs);
+    case 'beep-ruled-out':
+      return { ...state, toneFromMs: null };
     default:
       return event satisfies never;
   }
@@ -125,7 +120,7 @@ export function judgeCallee(state: ScreenState, nowMs: number): ScreenState {
   if (isFirst && lengthOf(talk, nowMs) >= LONG_TALK_MS) {
     return decided(state, 'machine', 'long_talk', nowMs);
   }
-  if (answeredBy !== null || talk.isVoiced) return state;
+  if (answeredBy !== null || isSpeaking(talk) || state.toneFromMs !== null) return state;
   const isHello = lengthOf(talk, nowMs) <= HELLO_MS_MAX;
   const isWaiting = nowMs - talk.lastVoicedAtMs >= (isHello ? AFTER_HELLO_MS : AFTER_TALK_MS);
   return isWaiting ? decided(state, 'human', 'short_talk', nowMs) : state;
@@ -143,24 +138,23 @@ export function isSettled({ answeredBy, answeredAtMs }: ScreenState, nowMs: numb
 
 /** Whether a machine's greeting is over, so that it records. */
 export function isGreetingOver(state: ScreenState, nowMs: number): boolean {
-  const { answeredAtMs, beepEndedAtMs, isBeeping, isTonePromised, talk } = state;
+  const { answeredAtMs, beepEndedAtMs, isTonePromised, talk, toneFromMs } = state;
   if (nowMs - answeredAtMs >= GREETING_MS_MAX) return true;
-  if (isBeeping) return false;
+  if (toneFromMs !== null) return false;
   const lastMs = talk === null ? answeredAtMs : talk.lastVoicedAtMs;
   // A beep between two parts of a greeting ends neither. Detectors may take the beep for a voice.
-  const hasBeepedLast = beepEndedAtMs !== null && beepEndedAtMs >= lastMs - AFTER_BEEP_MS;
-  if (hasBeepedLast) return nowMs - beepEndedAtMs >= AFTER_BEEP_MS;
-  if (talk?.isVoiced) return false;
+  if (beepEndedAtMs !== null && beepEndedAtMs >= lastMs) return true;
+  if (talk !== null && isSpeaking(talk)) return false;
   return nowMs - lastMs >= (isTonePromised ? TONE_WAIT_MS : GREETING_OVER_MS);
 }
 
-function talkFrom(talk: Talk | null, atMs: number): Talk {
-  const isSame = talk !== null && atMs - talk.lastVoicedAtMs <= TALK_GAP_MS;
-  return { fromMs: isSame ? talk.fromMs : atMs, lastVoicedAtMs: atMs, isVoiced: true };
-}
-
-function lengthOf({ fromMs, lastVoicedAtMs, isVoiced }: Talk, nowMs: number): number {
-  return (isVoiced ? nowMs : lastVoicedAtMs) - fromMs;
+/** A beep is a machine's if the machine has spoken before it. */
+function hearBeep(state: ScreenState, atMs: number): ScreenState {
+  const { talk, toneFromMs } = state;
+  const heard = { ...state, toneFromMs: null, beepEndedAtMs: atMs };
+  const hasSpoken =
+    talk !== null && toneFromMs !== null && talk.fromMs + TALK_BEFORE_BEEP_MS <= toneFromMs;
+  return hasSpoken ? decided(heard, 'machine', 'beep', atMs) : heard;
 }
 
 function hearWords(state: ScreenState, text: string, atMs: number): ScreenState {
@@ -202,15 +196,18 @@ interface MachineWords {
 
 const ENGLISH: MachineWords = {
   sure: anyOf(
-    'leave (a|me a|us a|your) message',
-    'leave your name and',
+    'leave (a|me a|us a|your) (brief |short |detailed )?message',
+    'leave (me |us )?your name and',
     'record your message',
     'voice ?mail',
     'mailbox',
     'answering machine',
+    'voice messag(e|ing) system',
     'can(not| t) (take your call|come to the phone)',
+    'not able to (take your call|come to the phone)',
+    'number you (have )?(dialed|dialled|called) is not',
   ),
-  likely: anyOf('you (have|ve) reached', 'is (not available|unavailable)'),
+  likely: anyOf('you (have|ve) reached', 'is (not available|unavailable)', 'no ?one is available'),
   tone: anyOf('(after|at) the (tone|beep)', 'after the signal'),
 };
 
@@ -229,22 +226,30 @@ const BY_LANGUAGE: Readonly<Record<string, MachineWords>> = {
     tone: anyOf('nach dem (ton|signalton|piepton|pieps)'),
   },
   es: {
-    sure: anyOf('dej(a|e) (un|su|tu) mensaje', 'buzon de voz', 'contestador automatico'),
-    likely: anyOf('no (esta disponible|puedo atender|podemos atender)'),
-    tone: anyOf('(despues de|tras) la senal', 'despues del (tono|pitido)'),
+    sure: anyOf(
+      '(dej|grab)(a|e) (un|su|tu) mensaje',
+      'buzon de voz',
+      'contestador automatico',
+      'apagado o fuera de cobertura',
+    ),
+    likely: anyOf('no (esta disponible|puedo atender|podemos atender|hay nadie disponible)'),
+    tone: anyOf(
+      '(despues de|tras|al) ((oir|escuchar) )?la senal',
+      '(despues del|tras el|al oir el) (tono|pitido)',
+    ),
   },
   fr: {
     sure: anyOf('laisse(z|r|z moi) (un|votre) message', '(boite|messagerie) vocale', 'repondeur'),
     likely: anyOf('pas (disponible|joignable)', 'vous etes bien chez'),
-    tone: anyOf('apres le (bip|signal)'),
+    tone: anyOf('apres (le (bip|signal)|la tonalite)'),
   },
   it: {
     sure: anyOf(
-      '(lasci|lascia|lasciate|lasciare) un messaggio',
+      '(lasci|lascia|lasciate|lasciare) (un|il (suo|tuo|vostro)) messaggio',
       'segreteria telefonica',
       'casella vocale',
     ),
-    likely: anyOf('non (e raggiungibile|e disponibile|posso rispondere)'),
+    likely: anyOf('non (e (al momento )?(raggiungibile|disponibile)|posso rispondere)'),
     tone: anyOf('dopo il (segnale|bip|tono)'),
   },
   pt: {
@@ -265,6 +270,15 @@ const BY_LANGUAGE: Readonly<Record<string, MachineWords>> = {
     ),
     likely: anyOf('niet (bereikbaar|beschikbaar|aanwezig)'),
     tone: anyOf('na de (piep|toon|pieptoon)', 'na het signaal'),
+  },
+  ru: {
+    sure: anyOf(
+      'оставьте (ваше |свое )?(голосовое )?сообщение',
+      'голосов(ая почта|ои почты)',
+      'автоответчик',
+    ),
+    likely: anyOf('(недоступен|недоступна|не отвечает|вне зоны деиствия)'),
+    tone: anyOf('после (звукового )?(сигнала|гудка)'),
   },
 };
 

@@ -1,8 +1,9 @@
 /** Answering machine detection of one outgoing call: listens for voice, words and beeps, and has the agent greet, be silent, leave its message or hang up. */
 import type { Voicemail } from '../../domain/agent/agent.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { AudioStream } from '../../media/audio-stream.ts';
+import { type AudioStream, LINE_RATE_HZ } from '../../media/audio-stream.ts';
 import { BeepDetector } from '../../media/dsp/beep-detector.ts';
+import { meanPower } from '../../media/dsp/level-meter.ts';
 import type { ConversationEvent } from '../conversation-port.ts';
 import type { TurnEvent } from '../turn/turn-event.ts';
 import {
@@ -15,8 +16,12 @@ import {
   type ScreenState,
 } from './answer-screen.ts';
 
-/** How often the sound is searched for a beep, and time is taken into account. */
+/** How often the sound is measured and searched for a beep, and time is taken into account. */
 const TICK_MS = 100;
+
+const SAMPLES_PER_MS = LINE_RATE_HZ / 1000;
+
+const SILENT_TICK = new Int16Array(TICK_MS * SAMPLES_PER_MS);
 
 interface ScreeningOptions {
   readonly voicemail: Voicemail;
@@ -97,20 +102,23 @@ export class CalleeScreening {
   #tick(): void {
     if (this.#state === undefined || this.#isOver) return;
     const nowMs = this.#options.clock.nowMs();
-    let state = this.#state;
-    for (const edge of this.#hearBeeps()) {
-      state = hearCallee(state, { kind: `beep-${edge}`, atMs: nowMs });
-    }
-    this.#update(judgeCallee(state, nowMs));
+    this.#update(judgeCallee(this.#hearSound(this.#state, nowMs), nowMs));
     this.#act(nowMs);
     if (!this.#isOver) this.#tickLater();
   }
 
-  #hearBeeps() {
+  #hearSound(before: ScreenState, atMs: number): ScreenState {
     const { heard } = this.#options.audio;
     const pcm = heard.read(this.#position);
     this.#position = heard.end;
-    return this.#beeps.hear(pcm);
+    // Far ends that suppress silence send nothing behind a beep.
+    const sound = pcm.length > 0 ? pcm : SILENT_TICK;
+    const fromMs = atMs - sound.length / SAMPLES_PER_MS;
+    let state = hearCallee(before, { kind: 'sound', fromMs, atMs, power: meanPower(sound) });
+    for (const edge of this.#beeps.hear(sound)) {
+      state = hearCallee(state, { kind: `beep-${edge}`, atMs });
+    }
+    return state;
   }
 
   #update(state: ScreenState): void {

@@ -1,4 +1,4 @@
-/** Beep detection: finds a single steady tone of 400 to 2000 Hz, as answering machines end their greeting with; pure */
+/** Beep detection: finds a single steady tone of 400 to 2000 Hz with silence behind it, as answering machines end their greeting with; pure */
 import { LINE_RATE_HZ } from '../audio-stream.ts';
 
 /** 20 ms, in which Goertzel's filter is 50 Hz wide. */
@@ -26,18 +26,41 @@ const SHARE_MIN = 0.85;
 /** Quieter windows hold no beep: -40 dBFS. */
 const POWER_MIN = (32_768 * 0.01) ** 2;
 
-/** Start or end of a beep. */
-export type BeepEdge = 'began' | 'ended';
+/** Behind a beep a machine records: for 300 ms the sound is 10 dB below the beep in the mean, clicks included. The notes of music are followed by others. */
+const QUIET_WINDOWS = 15;
+const QUIET_POWER_RATIO = 10;
+
+/** Ringing tones of one frequency have 400 to 450 Hz and last 0.75 s and more (ITU-T E.180, supplement 2); beeps are shorter or higher. */
+const RINGING_HZ_MAX = 460;
+const RINGING_MS_MIN = 700;
+
+/**
+ * - `began`: a tone that may be a beep. One of the others follows.
+ * - `ended`: it was a beep, and was followed by 300 ms of silence.
+ * - `ruled-out`: it is something else, such as a note of music or a ringing tone.
+ */
+export type BeepEdge = 'began' | 'ended' | 'ruled-out';
+
+/** A steady tone so far. */
+interface Tone {
+  readonly hertz: number;
+  readonly lengthMs: number;
+  /** Power of its loudest window. */
+  readonly power: number;
+}
 
 /** One direction of one call, fed in the order of the sound. */
 export class BeepDetector {
   readonly #window = new Float64Array(WINDOW_SAMPLES);
   #filled = 0;
-  /** Frequency of the tone so far; 0 without one. */
-  #hertz = 0;
-  #toneMs = 0;
+  #tone: Tone | undefined;
   #misses = 0;
-  #isBeeping = false;
+  /** Whether `began` was told and not yet what became of it. */
+  #isPending = false;
+  /** The tone, while the silence behind it is awaited; and the windows after it, with the sum of their power. */
+  #ended: Tone | undefined;
+  #afterWindows = 0;
+  #afterPowers = 0;
 
   /** Takes 8 kHz sound of any length. @returns the edges of beeps in it, in order. */
   hear(pcm: Int16Array): readonly BeepEdge[] {
@@ -47,36 +70,69 @@ export class BeepDetector {
       this.#filled += 1;
       if (this.#filled < WINDOW_SAMPLES) continue;
       this.#filled = 0;
-      const edge = this.#judge(toneIn(this.#window));
-      if (edge !== undefined) edges.push(edge);
+      this.#judge(edges);
     }
     return edges;
   }
 
-  #judge(hertz: number | undefined): BeepEdge | undefined {
-    if (hertz !== undefined && Math.abs(hertz - this.#hertz) <= DRIFT_HZ_MAX) {
+  #judge(edges: BeepEdge[]): void {
+    const power = powerOf(this.#window);
+    this.#awaitSilence(power, edges);
+    const hertz = toneIn(this.#window, power);
+    if (hertz !== undefined && this.#tone !== undefined && isNear(hertz, this.#tone.hertz)) {
+      const lengthMs = this.#tone.lengthMs + WINDOW_MS;
+      this.#tone = { ...this.#tone, lengthMs, power: Math.max(this.#tone.power, power) };
       this.#misses = 0;
-      this.#toneMs += WINDOW_MS;
-      if (this.#isBeeping || this.#toneMs < BEEP_MS_MIN) return undefined;
-      this.#isBeeping = true;
-      return 'began';
+      this.#goOn(this.#tone, edges);
+      return;
     }
     this.#misses += 1;
-    if (this.#toneMs > 0 && this.#misses < MISSES_MAX) return undefined;
-    const wasBeeping = this.#isBeeping;
-    this.#isBeeping = false;
+    if (this.#tone !== undefined && this.#misses < MISSES_MAX) return;
+    if (this.#isPending && this.#ended === undefined) {
+      this.#ended = this.#tone;
+      this.#afterPowers = 0;
+      this.#afterWindows = 0;
+    }
+    this.#tone = hertz === undefined ? undefined : { hertz, lengthMs: WINDOW_MS, power };
     this.#misses = 0;
-    this.#hertz = hertz ?? 0;
-    this.#toneMs = hertz === undefined ? 0 : WINDOW_MS;
-    return wasBeeping ? 'ended' : undefined;
+  }
+
+  #goOn({ hertz, lengthMs }: Tone, edges: BeepEdge[]): void {
+    const isRinging = hertz <= RINGING_HZ_MAX && lengthMs >= RINGING_MS_MIN;
+    if (isRinging && this.#isPending) this.#settle('ruled-out', edges);
+    if (isRinging || this.#isPending || lengthMs < BEEP_MS_MIN) return;
+    this.#isPending = true;
+    edges.push('began');
+  }
+
+  #awaitSilence(power: number, edges: BeepEdge[]): void {
+    if (this.#ended === undefined) return;
+    this.#afterPowers += power;
+    this.#afterWindows += 1;
+    if (this.#afterWindows < QUIET_WINDOWS) return;
+    const isQuiet = (this.#afterPowers / QUIET_WINDOWS) * QUIET_POWER_RATIO <= this.#ended.power;
+    this.#settle(isQuiet ? 'ended' : 'ruled-out', edges);
+  }
+
+  #settle(edge: 'ended' | 'ruled-out', edges: BeepEdge[]): void {
+    this.#isPending = false;
+    this.#ended = undefined;
+    edges.push(edge);
   }
 }
 
-/** Frequency of a window that is one tone and little else; undefined for any other sound. */
-function toneIn(window: Float64Array): number | undefined {
+function isNear(hertz: number, other: number): boolean {
+  return Math.abs(hertz - other) <= DRIFT_HZ_MAX;
+}
+
+function powerOf(window: Float64Array): number {
   let power = 0;
   for (const sample of window) power += sample * sample;
-  power /= WINDOW_SAMPLES;
+  return power / WINDOW_SAMPLES;
+}
+
+/** Frequency of a window that is one tone and little else; undefined for any other sound. */
+function toneIn(window: Float64Array, power: number): number | undefined {
   if (power < POWER_MIN) return undefined;
   const near = strongestOf(window, COARSE_HZ);
   const tone = strongestOf(

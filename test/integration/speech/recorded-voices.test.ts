@@ -1,6 +1,4 @@
 /** Recorded people of Debian's Asterisk packages, and its music on hold, through the voice detector that comes with Offhook. */
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { decodeG711, encodeG711 } from '../../../src/media/dsp/g711.ts';
 import type { VoiceEvent } from '../../../src/speech/hearing/hearing.ts';
@@ -8,18 +6,16 @@ import { openVoiceDetector } from '../../../src/speech/vad/silero/silero-detecto
 import { bundledSilero } from '../../../src/speech/vad/silero/silero-engine.ts';
 import { VadTrack } from '../../../src/speech/vad/vad-track.ts';
 import { describeWithout } from '../../support/server/programs.ts';
+import {
+  longPromptsOf,
+  missingRecordings,
+  musicOnHold,
+  RECORDED_PEOPLE,
+  type RecordedPerson,
+} from '../../support/speech/callees/recorded-people.ts';
 import { nonSpeech } from '../../support/speech/non-speech.ts';
 
-const FOLDER = '/usr/share/asterisk';
 const RATE_HZ = 8000;
-
-/** Folder of each person's prompts, and its Debian package. */
-const PEOPLE = {
-  es_MX_f_Allison: 'asterisk-core-sounds-es-wav',
-  it_IT_m_Carlo: 'asterisk-core-sounds-it-wav',
-  ru_RU_f_IvrvoiceRU: 'asterisk-core-sounds-ru-wav',
-};
-const MUSIC_PACKAGE = 'asterisk-moh-opsound-wav';
 
 /** The longest prompts of a person, from 10 to 30 s of speech, almost without a pause. */
 const PROMPTS = 10;
@@ -28,36 +24,11 @@ const PROMPT_SECONDS_MAX = 30;
 /** Level of a caller, in dB below full scale. */
 const CALLER_DBFS = -23;
 
-/** Screams of monkeys. */
-const NO_SPEECH = 'tt-monkeys.wav';
-
 const GREETING_SECONDS = 4;
 const AFTER_SECONDS = 2;
 
-const missing = [
-  ...Object.entries(PEOPLE)
-    .filter(([folder]) => !existsSync(join(FOLDER, 'sounds', folder)))
-    .map(([, name]) => name),
-  ...(existsSync(join(FOLDER, 'moh')) ? [] : [MUSIC_PACKAGE]),
-];
-
-/** The samples of a 16-bit mono file of 8 kHz. */
-function readWave(path: string): Int16Array {
-  const bytes = readFileSync(path);
-  const data = bytes.indexOf('data') + 8;
-  expect(bytes.readUInt32LE(24), path).toBe(RATE_HZ);
-  return new Int16Array(Uint8Array.from(bytes.subarray(data, bytes.length & ~1)).buffer);
-}
-
-function promptsOf(person: string): readonly string[] {
-  const folder = join(FOLDER, 'sounds', person);
-  const sizeMax = PROMPT_SECONDS_MAX * RATE_HZ * 2;
-  const size = (name: string) => statSync(join(folder, name)).size;
-  return readdirSync(folder)
-    .filter((name) => name.endsWith('.wav') && name !== NO_SPEECH && size(name) < sizeMax)
-    .sort((one, other) => size(other) - size(one))
-    .slice(0, PROMPTS)
-    .map((name) => join(folder, name));
+function promptsOf(person: RecordedPerson): ReadonlyMap<string, Int16Array> {
+  return longPromptsOf(person, { count: PROMPTS, secondsMax: PROMPT_SECONDS_MAX });
 }
 
 function rms(pcm: Int16Array | Float64Array): number {
@@ -69,10 +40,9 @@ function rms(pcm: Int16Array | Float64Array): number {
 /** Six people who talk at once, each of the three twice. */
 function talkOfSix(): Float64Array {
   const sum = new Float64Array(20 * RATE_HZ);
-  for (const [talker, person] of [...Object.keys(PEOPLE), ...Object.keys(PEOPLE)].entries()) {
+  for (const [talker, person] of [...RECORDED_PEOPLE, ...RECORDED_PEOPLE].entries()) {
     let at = -talker * RATE_HZ;
-    for (const path of promptsOf(person).slice(talker)) {
-      const pcm = readWave(path);
+    for (const pcm of [...promptsOf(person).values()].slice(talker)) {
       const gain = 1000 / rms(pcm);
       for (const [index, sample] of pcm.entries()) {
         if (at + index >= 0 && at + index < sum.length) {
@@ -117,7 +87,7 @@ function lineWith(
   return decodeG711('PCMU', encodeG711('PCMU', line));
 }
 
-describeWithout(missing, 'recorded sounds', () => {
+describeWithout(missingRecordings, 'recorded sounds', () => {
   const opened = openVoiceDetector(bundledSilero());
 
   afterAll(async () => (await opened).close());
@@ -141,7 +111,7 @@ describeWithout(missing, 'recorded sounds', () => {
   const count = (events: readonly VoiceEvent[], kind: VoiceEvent['kind']) =>
     events.filter((event) => event.kind === kind).length;
 
-  const lines = Object.keys(PEOPLE).flatMap((person) => [
+  const lines = RECORDED_PEOPLE.flatMap((person) => [
     { person, noise: null, belowDb: 0 },
     { person, noise: 'a car from within', belowDb: 12 },
     { person, noise: 'traffic', belowDb: 8 },
@@ -156,33 +126,32 @@ describeWithout(missing, 'recorded sounds', () => {
     belowDb,
   }) => {
     const around = noise === null ? null : nonSpeech(noise, 20);
-    for (const path of promptsOf(person)) {
-      const events = await eventsOn(lineWith(readWave(path), around, belowDb));
+    for (const [name, prompt] of promptsOf(person)) {
+      const events = await eventsOn(lineWith(prompt, around, belowDb));
 
-      expect(count(events, 'voice-started'), path).toBeGreaterThan(0);
-      expect(count(events, 'background-talk'), path).toBe(0);
+      expect(count(events, 'voice-started'), name).toBeGreaterThan(0);
+      expect(count(events, 'background-talk'), name).toBe(0);
     }
   });
 
   test('one in thirty long sentences at most is background talk, with traffic 5 dB below', async () => {
     const traffic = nonSpeech('traffic', 20);
     const silenced: string[] = [];
-    for (const path of Object.keys(PEOPLE).flatMap(promptsOf)) {
-      const events = await eventsOn(lineWith(readWave(path), traffic, 5));
-      if (count(events, 'background-talk') > 0) silenced.push(path);
+    for (const [name, prompt] of RECORDED_PEOPLE.flatMap((person) => [...promptsOf(person)])) {
+      const events = await eventsOn(lineWith(prompt, traffic, 5));
+      if (count(events, 'background-talk') > 0) silenced.push(name);
     }
 
     expect(silenced.length, silenced.join(' ')).toBeLessThanOrEqual(1);
   });
 
   test.each(
-    Object.keys(PEOPLE),
+    RECORDED_PEOPLE,
   )('seven tenths of the voice of %s are heard over the talk of six people 10 dB below', async (person) => {
     const talk = talkOfSix();
     let heardMs = 0;
     let spokenMs = 0;
-    for (const path of promptsOf(person).slice(0, 4)) {
-      const prompt = readWave(path);
+    for (const prompt of [...promptsOf(person).values()].slice(0, 4)) {
       heardMs += voicedMs(await eventsOn(lineWith(prompt, talk, 10)));
       spokenMs += voicedMs(await eventsOn(lineWith(prompt, null, 0)));
     }
@@ -191,11 +160,10 @@ describeWithout(missing, 'recorded sounds', () => {
   });
 
   test('ten minutes of music on hold start no more than five voices', async () => {
-    const music = readdirSync(join(FOLDER, 'moh')).filter((name) => name.endsWith('.wav'));
+    const music = musicOnHold();
     let voices = 0;
-    for (const name of music) {
-      const line = readWave(join(FOLDER, 'moh', name)).subarray(0, 120 * RATE_HZ);
-      voices += count(await eventsOn(line), 'voice-started');
+    for (const piece of music) {
+      voices += count(await eventsOn(piece.subarray(0, 120 * RATE_HZ)), 'voice-started');
     }
 
     expect(music.length).toBeGreaterThanOrEqual(5);
