@@ -16,12 +16,12 @@ test('a long tool is bridged with a phrase after 0.5 s, and while it lasts never
     return effects;
   };
 
-  const rings = [ring(0, 3600), ring(1, 8600), ring(2, 16_100), ring(3, 21_100)];
+  const rings = [ring(0, 3600), ring(1, 8600), ring(2, 14_600), ring(3, 19_600)];
 
   expect(waitsFor('filler', started)).toEqual([500]);
   const { filler, patience } = PHRASES;
   expect(rings.map(voicedBy)).toEqual([[filler], [patience], [filler], [patience]]);
-  expect(rings.flatMap((effects) => waitsFor('filler', effects))).toEqual([5000, 7500, 5000, 7500]);
+  expect(rings.flatMap((effects) => waitsFor('filler', effects))).toEqual([5000, 6000, 5000, 6000]);
 });
 
 test('a second tool of a turn is bridged as the first one was, by its own phrase', () => {

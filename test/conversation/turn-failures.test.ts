@@ -263,7 +263,7 @@ test('a model that is slow is bridged with a word after 1.5 s, once, and with a 
   expect([bridged, patient]).toEqual([[PHRASES.filler], [PHRASES.patience]]);
 });
 
-test('a model that goes on being slow is bridged again before the caller has heard nothing for 4 s', () => {
+test('a model that goes on being slow is bridged again and again, with the long sentence once', () => {
   const turns = openTurns();
   ask(turns, 3000);
   const reply = turns.replyId();
@@ -275,10 +275,12 @@ test('a model that goes on being slow is bridged again before the caller has hea
   wait(5000);
   turns.take(8000, { kind: 'voiced', reply, clause: 1, audioMs: 3700, isWhole: true });
 
-  const early = wait(12_250);
-  const bridged = wait(12_500);
+  const early = wait(10_750);
+  const bridged = wait(11_000);
+  turns.take(14_100, { kind: 'voiced', reply, clause: 2, audioMs: 1500, isWhole: true });
+  const again = wait(14_500);
 
-  expect([early, bridged]).toEqual([[], [PHRASES.filler]]);
+  expect([early, bridged, again]).toEqual([[], [PHRASES.filler], [PHRASES.filler]]);
 });
 
 test('a second stall of an answer is bridged too', () => {

@@ -19,7 +19,6 @@ import {
 import { forgetUtterance } from './caller-utterance.ts';
 import { closeWith } from './ending.ts';
 import type { TurnEventOf } from './turn-event.ts';
-import type { TurnRules } from './turn-rules.ts';
 import { act, change, changeReply, type Draft, isAgentsFloor, type Reply } from './turn-state.ts';
 import { askToConfirm, confirmedCalls, holdClause, mustConfirm, sayHeld } from './unsure-words.ts';
 
@@ -269,20 +268,19 @@ export function onFillerTimer(draft: Draft, atMs: number): void {
   }
   const { filler, patience } = rules.phrases;
   const first = rules.sayWhileWaiting?.(call) ?? filler;
-  const text = reply.isToolBridged ? nextBridge(reply, rules) : first;
+  const next = lastBridge(reply) === patience ? filler : patience;
+  const text = reply.isToolBridged ? next : first;
   bridge(draft, text, atMs);
   changeReply(draft, { isToolBridged: true });
   const delayMs = text === patience ? AFTER_PATIENCE * patienceMs : patienceMs;
   act(draft, { kind: 'set-timer', timer: 'filler', delayMs });
 }
 
-/** The sentence of patience takes 3 to 4 s to say: the silence after it is then as long as the one after the filler. */
-const AFTER_PATIENCE = 1.5;
+/** The sentence of patience takes 3 to 4 s to say: 2 to 3 s of silence follow. */
+const AFTER_PATIENCE = 1.2;
 
-/** Next phrase for a silence that goes on: the filler and the sentence of patience in turn. */
-function nextBridge({ pieces }: Reply, { phrases }: TurnRules): string {
-  const last = pieces.findLast(({ isBridge }) => isBridge === true)?.text;
-  return last === phrases.patience ? phrases.filler : phrases.patience;
+function lastBridge({ pieces }: Reply): string | undefined {
+  return pieces.findLast(({ isBridge }) => isBridge === true)?.text;
 }
 
 /** The model is slow: bridges the silence, and again as long as it goes on. Never over the caller. */
@@ -296,13 +294,15 @@ export function onModelWaits(draft: Draft, event: TurnEventOf<'model-waits'>): v
     if (event.waitedMs >= modelFillerMs) bridge(draft, rules.phrases.filler, event.atMs);
     return;
   }
-  const text = nextBridge(reply, rules);
-  // The phrase before it was the other one of the two.
-  const isAfterPatience = text === rules.phrases.filler;
+  const { filler, patience } = rules.phrases;
   const pauseMs = patienceMs - modelFillerMs;
+  const isAfterPatience = lastBridge(reply) === patience;
   const sinceMs = event.atMs - reply.bridgedAtMs;
   const isDue = sinceMs >= (isAfterPatience ? AFTER_PATIENCE * patienceMs : pauseMs);
-  if (isDue && event.waitedMs >= pauseMs) bridge(draft, text, event.atMs);
+  if (!isDue || event.waitedMs < pauseMs) return;
+  // The sentence once: the apology after 15 s would wait for its end.
+  const hasPatience = reply.pieces.some(({ text }) => text === patience);
+  bridge(draft, hasPatience ? filler : patience, event.atMs);
 }
 
 /** Time until the reply's clauses so far have been played, in milliseconds. */
