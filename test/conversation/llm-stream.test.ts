@@ -189,6 +189,19 @@ test.each([
   expect(clauses).toEqual(expected);
 });
 
+test('streamReply speaks words at once that come after a silence of the model', async () => {
+  const slow: [number, string][] = [
+    [100, 'Yes, of course. '],
+    [2510, 'we are open every '],
+    [2000, 'day.'],
+  ];
+
+  const { told } = await thinkSlowly(slow, 5000);
+
+  const second = told.filter(({ kind }) => kind === 'clause')[1];
+  expect(second).toMatchObject({ text: 'we are open every', atMs: 2610 });
+});
+
 test('streamReply reads no tool call aloud that the model wrote as text', async () => {
   const words = ['One moment.', '\n{"name": "transfer_', 'call"}', '\nYes.'];
 

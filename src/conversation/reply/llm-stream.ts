@@ -174,9 +174,11 @@ class StreamWatch {
     return this.#hasTold;
   }
 
-  /** Text came that ends no clause. */
+  /** Text came that ends no clause. It is spoken at once where the agent is silent and text has waited for a mark. */
   hasText(): void {
-    this.#pendingAtMs ??= this.#request.clock.nowMs();
+    const nowMs = this.#request.clock.nowMs();
+    this.#pendingAtMs ??= nowMs;
+    this.#hurry(nowMs);
   }
 
   /** Notes that clauses or a tool call were sent. The text after the last clause has just arrived. */
@@ -199,14 +201,18 @@ class StreamWatch {
     const { reply, signal, tell, clock } = this.#request;
     if (signal.aborted) return;
     const nowMs = clock.nowMs();
-    if (this.#isHurried(nowMs) && tellClauses(this.#request, this.#splitter.hurry()))
-      this.hasTold();
+    this.#hurry(nowMs);
     if (!this.#isHeardOut) {
       this.#silentAtMs = nowMs;
       this.#isHeardOut = this.#request.isVoiceDry();
     }
     tell({ kind: 'model-waits', reply, waitedMs: nowMs - this.#silentAtMs });
     this.#tickLater();
+  }
+
+  #hurry(nowMs: number): void {
+    if (!this.#isHurried(nowMs)) return;
+    if (tellClauses(this.#request, this.#splitter.hurry())) this.hasTold();
   }
 
   #isHurried(nowMs: number): boolean {
