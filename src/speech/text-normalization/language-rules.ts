@@ -194,7 +194,7 @@ function dateRules(pack: LanguagePack): readonly Rule[] {
   ];
 }
 
-/** No days, but hours and days of the week, and the shape of a screen. */
+/** Fixed pairs that are no days: all hours of the week, and the shape of a screen. */
 const NO_DAYS = ['24/7', '16/9'];
 
 /** `12/25`: a day where the numbers allow nothing else, or behind a word such as `on`; `3/4` alone is a fraction. */

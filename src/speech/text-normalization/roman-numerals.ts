@@ -1,7 +1,7 @@
 /** Roman numerals behind the nouns that they number: `Chapter IV`, `type II`; pure */
 import type { LanguagePack, Rule } from './language-pack.ts';
 
-/** From 1 to 39. */
+/** Roman numerals from 1 to 39. */
 const NUMERAL = /^(X{0,3})(IX|IV|V?I{0,3})$/;
 
 const ONES: Readonly<Record<string, number>> = {
