@@ -14,13 +14,13 @@ import { completionScript } from '../src/cli/admin-program.ts';
 import {
   addressFinding,
   answerFinding,
-  findingsText,
   nodeFinding,
   openFilesFinding,
   portFindings,
   serverFindings,
   settingFindings,
 } from '../src/cli/doctor-checks.ts';
+import { findingsText } from '../src/cli/doctor-finding.ts';
 import { doubtfulSettings, readConfig } from '../src/config/config.ts';
 
 const plain = (_colour: string, text: string) => text;

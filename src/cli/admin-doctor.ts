@@ -23,13 +23,12 @@ import {
   addressFinding,
   answerFinding,
   askServer,
-  type Finding,
-  findingsText,
   machineFindings,
   portFindings,
   serverFindings,
   settingFindings,
 } from './doctor-checks.ts';
+import { type Finding, findingsText } from './doctor-finding.ts';
 
 const EXIT_FAILED = 1;
 

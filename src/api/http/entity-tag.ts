@@ -51,7 +51,7 @@ export function isHeld(ifNoneMatch: string | undefined, etag: string): boolean {
 
 /**
  * Tags of a header as this server gave them. A proxy that compresses answers makes a strong tag weak (nginx: `W/"…"`) or
- * appends the coding (Apache, Caddy: `"…-gzip"`). Ours name versions of a resource, whatever its coding, and none ends in
+ * appends the coding (Apache, Caddy: `"…-gzip"`). Ours name versions of a resource in any coding, and none ends in
  * the name of one.
  */
 function tagsIn(header: string): readonly string[] {

@@ -40,7 +40,7 @@ const NOUN = `(?:${[...NOUNS].join('|')})[.…!]*`;
 /** Words after a deed that make no sentence about it: `(pauses are paid)` is none. */
 const AFTER_DEED = `(?:${[...MANNERS].join('|')}|${ADVERB}|${DEED}|his|her|the|a|throat|head|for|moment|then|and|sich|den|kopf|dann|und)(?!\\p{L})`;
 
-/** Text in stars that begins with a deed is a direction, whatever follows. */
+/** Text in stars that begins with a deed is a direction with all that follows. */
 const DIRECTION_IN_STARS = new RegExp(`^${MANNER}(?:${DEED}\\P{N}*|${NOUN})$`, 'iu');
 
 const DIRECTION_IN_BRACKETS = new RegExp(

@@ -17,7 +17,7 @@ export function Dialog(props: {
   const { stays = false, onClose } = props;
   const element = useModal();
   const onClosed = () => {
-    // Browsers close a window at the second Escape whatever the page says to the first.
+    // Browsers close a window at the second Escape although the page has refused the first.
     if (stays && element.current?.isConnected === true) element.current.showModal();
     else onClose();
   };

@@ -19,7 +19,7 @@ const TALK_BLOCKS = TALK_WINDOWS / BLOCK_WINDOWS;
 
 /**
  * The louder half of one talker's blocks have at least this mean pitch clarity: 0.71 and more of recorded speech, 0.67 and more in
- * 95 % over a noise 8 dB below. Five talkers and more have at most 0.65, four have 0.59 in the mean.
+ * 95 % over a noise 8 dB below. Five talkers and more have less than 0.64 in 95 %, four have 0.59 in the median.
  */
 const ONE_TALKER_CLARITY_MIN = 0.66;
 
