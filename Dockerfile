@@ -70,4 +70,4 @@ STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=15s --timeout=5s --start-period=60s --retries=3 CMD ["node", "dist/server/health-check.js"]
 # tini is process 1: it passes signals on, and buries what the voices' and models' processes leave behind.
 ENTRYPOINT ["tini", "--"]
-CMD ["node", "--max-semi-space-size=16", "--min-semi-space-size=16", "--initial-old-space-size=256", "dist/server/main.js"]
+CMD ["node", "--max-semi-space-size=16", "--min-semi-space-size=16", "dist/server/main.js"]
