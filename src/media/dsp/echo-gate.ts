@@ -223,7 +223,7 @@ export class EchoGate {
 }
 
 /** Sums over every `step`th sample of a window. */
-function sumsOf(samples: Float32Array, first: number, step: number) {
+function sumsOf(samples: Int16Array, first: number, step: number) {
   let sum = 0;
   let squares = 0;
   for (let index = 0; index < WINDOW_SAMPLES; index += step) {
@@ -234,7 +234,7 @@ function sumsOf(samples: Float32Array, first: number, step: number) {
   return { sum, squares };
 }
 
-function powerOf(samples: Float32Array, first: number, length: number): number {
+function powerOf(samples: Int16Array, first: number, length: number): number {
   let sum = 0;
   for (let index = first; index < first + length; index += 1)
     sum += (samples[index] as number) ** 2;
