@@ -151,3 +151,20 @@ test('an echo is found again after the line has changed its delay', () => {
 
   expect(Math.min(...taken)).toBeGreaterThan(0.9);
 });
+
+test.each([8, 9, 13])('an echo that comes only after %d s is found a second later', (seconds) => {
+  const gate = new EchoGate();
+  const path = new EchoPath({ smearMs: 8, gainDb: -20, delayMs: 100 });
+  const caller = CALLER.slice(0, seconds * 8000);
+
+  const taken = [...framesOf(AGENT)].map((frame, index) => {
+    const own = caller.subarray(index * FRAME, (index + 1) * FRAME);
+    const echo = path.pass(frame);
+    gate.play(frame);
+    return gate.isEcho(onTheLine(own.length > 0 ? own : echo));
+  });
+
+  const foundAtMs = taken.indexOf(true) * 20;
+  expect(foundAtMs - seconds * 1000).toBeGreaterThanOrEqual(0);
+  expect(foundAtMs - seconds * 1000).toBeLessThan(1200);
+});

@@ -44,10 +44,10 @@ const TRUST_MAX = 50;
 /** Quieter frames pass: no detector takes them for a voice. -56 dBFS. */
 const QUIET_POWER = 50 ** 2;
 
-/** Failed searches in a row after which one search a second is enough. */
+/** Failed searches in a row after which one search a second is enough; in between, received sound is not looked at. */
 const FRUITLESS_MAX = 25;
-const SEARCH_EVERY_FRAMES = 3;
-const SEARCH_PAUSE_FRAMES = 50;
+const SEARCH_EVERY_SAMPLES = 3 * FRAME_SAMPLES;
+const SEARCH_PAUSE_SAMPLES = 50 * FRAME_SAMPLES;
 
 /** A delay in the played sound, in samples, and its normalised correlation with the received sound: 0 to 1. */
 interface Match {
@@ -73,7 +73,8 @@ export class EchoGate {
   /** Mean power of the echo over that of the played sound. */
   #powerGain = 0;
   #fruitless = 0;
-  #searchInFrames = 0;
+  /** Samples to receive before the next search. */
+  #searchInSamples = 0;
   /** Whether an echo was ever found: the line may have one for all of the call. */
   #hasEchoed = false;
   /** How much longer the caller is taken to speak. */
@@ -89,7 +90,7 @@ export class EchoGate {
   /** Takes a frame that was sent. */
   play(pcm: Int16Array): void {
     this.#lead += pcm.length;
-    const isSilent = meanPower(pcm) < QUIET_POWER;
+    const isSilent = isQuiet(pcm);
     if (isSilent && this.#isForgotten) return;
     if (this.#isForgotten) {
       this.#played.clear();
@@ -103,10 +104,14 @@ export class EchoGate {
   isEcho(pcm: Int16Array): boolean {
     this.#lead -= pcm.length;
     if (this.#isForgotten || pcm.length > WINDOW_SAMPLES) return false;
+    if (this.#distance === undefined && this.#searchInSamples > WINDOW_SAMPLES) {
+      // The window is filled with newer sound before the search.
+      this.#searchInSamples = Math.max(WINDOW_SAMPLES, this.#searchInSamples - pcm.length);
+      return false;
+    }
     this.#heard.push(pcm);
-    const power = meanPower(pcm);
-    if (power < QUIET_POWER) return false;
-    return this.#isKnownEcho(power) || this.#findEcho();
+    if (isQuiet(pcm)) return false;
+    return this.#isKnownEcho(pcm) || this.#findEcho(pcm.length);
   }
 
   /** Whether all that was played with sound in it is longer ago than an echo takes. */
@@ -114,7 +119,7 @@ export class EchoGate {
     return this.#silentFrames > PLAYED_SAMPLES / FRAME_SAMPLES;
   }
 
-  #isKnownEcho(power: number): boolean {
+  #isKnownEcho(pcm: Int16Array): boolean {
     if (this.#distance === undefined) return false;
     const delay = this.#lead - this.#distance;
     const match = this.#bestMatch(delay - DRIFT_SAMPLES, delay + DRIFT_SAMPLES, 1);
@@ -127,7 +132,8 @@ export class EchoGate {
       return true;
     }
     if (this.#trust >= TRUST_NEEDED) {
-      this.#ownFrames = power > this.#powerExpected(delay) ? this.#ownFrames + 1 : 0;
+      const isOwn = meanPower(pcm) > this.#powerExpected(delay);
+      this.#ownFrames = isOwn ? this.#ownFrames + 1 : 0;
       if (this.#ownFrames >= SPEECH_FRAMES_MIN) this.#speechFrames = SPEECH_FRAMES;
       else if (this.#ownFrames === 0 && !isSpeech) return true;
     }
@@ -137,15 +143,15 @@ export class EchoGate {
   }
 
   /** A search costs as much as a hundred other frames. */
-  #findEcho(): boolean {
-    this.#searchInFrames -= 1;
-    if (this.#searchInFrames > 0) return false;
+  #findEcho(heardSamples: number): boolean {
+    this.#searchInSamples -= heardSamples;
+    if (this.#searchInSamples > 0) return false;
     const rough = this.#bestMatch(0, DELAY_SAMPLES_MAX, SEARCH_STEP);
     const match = this.#bestMatch(rough.delay - SEARCH_STEP, rough.delay + SEARCH_STEP, 1);
     if (match.correlation < FOUND_MIN) {
       this.#fruitless += 1;
       const isHopeless = this.#fruitless > FRUITLESS_MAX;
-      this.#searchInFrames = isHopeless ? SEARCH_PAUSE_FRAMES : SEARCH_EVERY_FRAMES;
+      this.#searchInSamples = isHopeless ? SEARCH_PAUSE_SAMPLES : SEARCH_EVERY_SAMPLES;
       return false;
     }
     // A line that has echoed before does so again: its delay has jumped.
@@ -222,8 +228,17 @@ export class EchoGate {
   }
 }
 
+/** Whether the mean power is at most `QUIET_POWER`; the first samples of a voice already exceed it. */
+function isQuiet(pcm: Int16Array): boolean {
+  let restOfPower = QUIET_POWER * pcm.length;
+  for (let index = 0; index < pcm.length && restOfPower >= 0; index += 1) {
+    restOfPower -= (pcm[index] as number) ** 2;
+  }
+  return restOfPower >= 0;
+}
+
 /** Sums over every `step`th sample of a window. */
-function sumsOf(samples: Float32Array, first: number, step: number) {
+function sumsOf(samples: Int16Array, first: number, step: number) {
   let sum = 0;
   let squares = 0;
   for (let index = 0; index < WINDOW_SAMPLES; index += step) {
@@ -234,7 +249,7 @@ function sumsOf(samples: Float32Array, first: number, step: number) {
   return { sum, squares };
 }
 
-function powerOf(samples: Float32Array, first: number, length: number): number {
+function powerOf(samples: Int16Array, first: number, length: number): number {
   let sum = 0;
   for (let index = first; index < first + length; index += 1)
     sum += (samples[index] as number) ** 2;

@@ -2,18 +2,18 @@
 import { FRAME_SAMPLES } from '../audio-stream.ts';
 
 /** Frames that are added before the window moves to the front of its memory: with each frame that was a tenth of a packet's cost. */
-const FRAMES_PER_MOVE = 8;
+const FRAMES_PER_MOVE = 16;
 
 /** The newest samples, in one piece of memory. */
 export class SlidingWindow {
-  /** The window is from `start` to `start + length`. Whole numbers, which 32 bits hold exactly. */
-  readonly samples: Float32Array;
+  /** The window is from `start` to `start + length`. Of the type of the sound, so that adding it converts nothing. */
+  readonly samples: Int16Array;
   readonly length: number;
   #start = 0;
 
   constructor(length: number) {
     this.length = length;
-    this.samples = new Float32Array(length + FRAMES_PER_MOVE * FRAME_SAMPLES);
+    this.samples = new Int16Array(length + FRAMES_PER_MOVE * FRAME_SAMPLES);
   }
 
   /** Place of the oldest sample in `samples`; changes with each `push`. */
@@ -39,6 +39,6 @@ export class SlidingWindow {
 
   /** A copy of the window. */
   toArray(): Float32Array {
-    return this.samples.slice(this.#start, this.#start + this.length);
+    return Float32Array.from(this.samples.subarray(this.#start, this.#start + this.length));
   }
 }
