@@ -5,6 +5,7 @@ import type { VoiceEvent } from '../hearing/hearing.ts';
 import type { VoiceShare } from '../stt/decoding/hallucination-gate.ts';
 import { Upsampler } from '../stt/features/resampler.ts';
 import { BackgroundTalk, TALK_WINDOWS } from './background-talk.ts';
+import { DistantVoices } from './distant-voices.ts';
 import { VAD_THRESHOLD, VadGate } from './vad-gate.ts';
 
 /** One window: 32 ms of 8 kHz audio, at either rate of the detector. */
@@ -37,6 +38,7 @@ export class VadTrack {
   readonly #gate = new VadGate();
   readonly #loudness = new VadLoudness();
   readonly #background = new BackgroundTalk();
+  readonly #distant = new DistantVoices();
   readonly #pending = new PendingSamples();
   /** Position of the first pending sample. */
   #position = 0;
@@ -80,14 +82,20 @@ export class VadTrack {
    */
   score(probability: number, newest: PositionInstant, echoEnd = 0): VoiceEvent | null {
     const end = this.#position;
-    const isCovered = this.#background.covers(this.#loudness.newest, this.#gate.isOpen);
+    const isCovered = this.#covers(this.#loudness.newest, this.#gate.isOpen);
     const isVoiced = probability >= VAD_THRESHOLD;
     this.#loudness.weigh(isVoiced && !isCovered);
     this.#scores.push({ end, probability, power: this.#loudness.newest });
     if (this.#scores.length > 2 * SCORES_MAX) this.#scores.splice(0, SCORES_MAX);
-    // The echo of the agent's voice is no talk around the caller.
+    // The echo of the agent's voice is neither the caller nor talk around them.
     const mayBeEcho = end - WINDOW_SAMPLES < echoEnd;
     if (mayBeEcho) this.#background.skip();
+    else
+      this.#distant.hear({
+        power: this.#loudness.newest,
+        isVoiced,
+        isVoiceOpen: this.#gate.isOpen,
+      });
     const isFound =
       !mayBeEcho && this.#background.hear(this.#linePcm, this.#loudness.newest, isVoiced);
     const endAtMs = newest.atMs - (newest.position - end) / SAMPLES_PER_MS;
@@ -122,7 +130,12 @@ export class VadTrack {
   }
 
   #certainty({ probability, power }: WindowScore): number {
-    return this.#background.covers(power, false) ? 0 : certainty(probability);
+    return this.#covers(power, false) ? 0 : certainty(probability);
+  }
+
+  /** Whether a window is too quiet to be the caller's voice. */
+  #covers(power: number, isVoiceOpen: boolean): boolean {
+    return this.#background.covers(power, isVoiceOpen) || this.#distant.covers(power, isVoiceOpen);
   }
 
   #atDetectorRate(window: Int16Array): Float32Array {
