@@ -52,6 +52,23 @@ test('WavRecorder writes a stereo file with a true header', async () => {
   expect([file.readInt16LE(44), file.readInt16LE(46)]).toEqual([1000, -2000]);
 });
 
+test('WavRecorder leaves out sound that comes while it is closed, and the file is whole', async () => {
+  const path = await freshPath();
+  const { recorder, failures } = recorderFor(path);
+  talk(recorder, 1240);
+
+  const closed = recorder.close();
+  // Enough for another write, before the last one has begun.
+  talk(recorder, 1300, 1240);
+  await closed;
+
+  const file = await readFile(path);
+  const dataBytes = 1240 * 8 * 4;
+  expect(readWavHeader(file)).toMatchObject({ dataBytes });
+  expect(file.length).toBe(WAV_HEADER_BYTES + dataBytes);
+  expect(failures).toEqual([]);
+});
+
 test('WavRecorder writes for the owner of the process alone', async () => {
   const path = await freshPath();
   const { recorder } = recorderFor(path);

@@ -44,9 +44,9 @@ export class WavRecorder {
     this.#track = new StereoTrack({ startedAtMs: options.startedAtMs });
   }
 
-  /** Adds one side's sound that ends at `untilMs`. */
+  /** Adds one side's sound that ends at `untilMs`. After `close` it is left out: a write that it began would cross the last one. */
   add(side: TrackSide, pcm: Int16Array, untilMs: number): void {
-    if (this.#isOver) return;
+    if (this.#isOver || this.#closing !== undefined) return;
     this.#track.add(side, pcm, untilMs);
     if (this.#track.length > WAITING_FRAMES_MAX) this.#fail(new Error('the disk is too slow'));
     if (!this.#isWriting && this.#track.length >= FLUSH_FRAMES + KEEP_FRAMES) {
