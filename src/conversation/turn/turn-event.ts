@@ -49,6 +49,8 @@ export type TurnEvent =
       readonly attempt: number;
       readonly text: string;
       readonly confidence: number;
+      /** @see Utterance.clearVoiceMs */
+      readonly clearVoiceMs?: number;
     }
   | { readonly kind: 'transcription-failed'; readonly attempt: number }
   /** The model has not given its first clause yet; sent several times a second. @see llm-stream.ts */

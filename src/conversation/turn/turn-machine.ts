@@ -231,6 +231,7 @@ function onTranscribed(draft: Draft, event: TurnEventOf<'transcribed'>): void {
     text: event.text.trim(),
     confidence: event.confidence,
     atMs: event.atMs,
+    clearVoiceMs: event.clearVoiceMs,
   };
   if (utterance?.interim?.attempt === event.attempt) {
     takeInterimResult(draft, words);
