@@ -1,5 +1,5 @@
 /** Life cycle of a reply in the turn machine: begin, speak, settle, drop; pure */
-import type { ChatMessage } from '../../llm/language-model.ts';
+import type { ChatMessage, ToolCall } from '../../llm/language-model.ts';
 import type { ConversationEnd } from '../conversation-port.ts';
 import {
   audioMsOf,
@@ -22,6 +22,9 @@ import {
 
 const BROKEN_OFF =
   'Broken off, because the caller went on speaking. It is not known whether it was done: ask the caller before doing it again.';
+
+const CAME_TO_ITS_END =
+  'It was done all the same, after the caller went on speaking; tell them if they do not know. Its result:';
 
 /** Makes an empty reply the current one. The one before it must be gone. */
 export function beginReply(
@@ -176,6 +179,16 @@ function brokenOff(reply: Reply): readonly ChatMessage[] {
     { role: 'assistant', content: '', toolCalls: [call] },
     { role: 'tool', toolCallId: call.id, name: call.name, content: BROKEN_OFF },
   ];
+}
+
+/** Gives the model the result of a tool that was broken off, and was done all the same. */
+export function settleBrokenOff(draft: Draft, { id }: ToolCall, text: string): void {
+  const history = draft.state.history.map((message) =>
+    message.role === 'tool' && message.toolCallId === id && message.content === BROKEN_OFF
+      ? { ...message, content: `${CAME_TO_ITS_END} ${text}` }
+      : message,
+  );
+  change(draft, { history });
 }
 
 /** Puts words of the caller into the history: after the reply, while the agent keeps the floor. */

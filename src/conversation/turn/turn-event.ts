@@ -73,6 +73,8 @@ export type TurnEvent =
       readonly call: ToolCall;
       readonly outcome: ToolOutcome;
     }
+  /** A tool whose reply was dropped has been carried out all the same. */
+  | { readonly kind: 'tool-settled'; readonly call: ToolCall; readonly outcome: ToolOutcome }
   /** More audio of a clause is there; `isWhole` when it was the last of it. A clause that failed is whole. */
   | {
       readonly kind: 'voiced';

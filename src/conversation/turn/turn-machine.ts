@@ -6,7 +6,13 @@ import {
   takeInterimResult,
 } from '../endpointing/interim-results.ts';
 import { audioMsOf } from '../history/heard-words.ts';
-import { addToHistory, dropReply, sayPhrase, settleReply } from '../reply/reply.ts';
+import {
+  addToHistory,
+  dropReply,
+  sayPhrase,
+  settleBrokenOff,
+  settleReply,
+} from '../reply/reply.ts';
 import {
   advance,
   answer,
@@ -109,6 +115,7 @@ const HANDLERS: { readonly [K in Kind]: (draft: Draft, event: TurnEventOf<K>) =>
     if (draft.state.reply?.id === event.reply) failAnswer(draft, event.atMs);
   },
   'tool-finished': onToolFinished,
+  'tool-settled': (draft, { call, outcome }) => settleBrokenOff(draft, call, outcome.text),
   voiced: onVoiced,
   'playout-started': onPlayoutStarted,
   'playout-paused': onPlayoutPaused,
