@@ -112,6 +112,23 @@ test('a tool that was stopped, and was done all the same, is no longer unknown t
   );
 });
 
+test('a caller who goes on speaking while another party is called: the model knows that it still rings', () => {
+  const turns = openTurns();
+  ask(turns, 3000);
+  const reply = turns.replyId();
+  turns.take(3100, { kind: 'tool-called', reply, call: { ...CALL, name: 'transfer_call' } });
+  turns.take(3100, { kind: 'model-finished', reply });
+  turns.take(3200, { kind: 'voiced', reply, clause: 0, audioMs: 900, isWhole: true });
+  turns.take(3200, { kind: 'playout-started', reply, startedAtMs: 3200 });
+  turns.take(4100, { kind: 'playout-finished', reply, playedMs: 900, isComplete: true });
+  turns.take(4200, { kind: 'transfer-pending', isUnderWay: true });
+
+  interject(turns, 'What are your hours?', 6000);
+
+  const told = turns.state().history.find(({ role }) => role === 'tool')?.content;
+  expect(told).toContain('still being called');
+});
+
 test('"hello?" while the model thinks does not make it begin again', () => {
   const turns = openTurns();
   ask(turns, 3000);

@@ -54,7 +54,8 @@ export async function runTool(run: ToolRun): Promise<void> {
   const isDone = hasEffect || outcome.isDone === true;
   const name = isKnown ? call.name : 'unknown';
   const tookMs = clock.nowMs() - startMs;
-  const problem = outcome.problem === undefined ? {} : { problem: outcome.problem };
+  // A transfer that was made has aborted its tool.
+  const problem = isDone || outcome.problem === undefined ? {} : { problem: outcome.problem };
   onEvent({ kind: 'tool', name, outcome: isDone ? 'done' : 'refused', tookMs, ...problem });
   if (!signal.aborted) tell({ kind: 'tool-finished', reply, call, outcome });
 }

@@ -339,10 +339,14 @@ function onPlayoutFinished(draft: Draft, event: TurnEventOf<'playout-finished'>)
   if (event.isComplete) takeAsideAsAnswer(draft, reply, event.atMs);
 }
 
-/** Words without any audio mean that the voice has failed. */
+/** Words without any audio mean that the voice has failed, or cannot read them; the caller of an answer hears an apology. */
 function judgeVoice(draft: Draft, reply: Reply, atMs: number): void {
   if (reply.pieces.length > 0 && audioMsOf(reply.pieces) === 0) {
     countFailure(draft, 'the voice does not speak', atMs);
+    const isLast = reply.kind === 'answer' && reply.calls.length === 0;
+    const { stage, utterance, rules } = draft.state;
+    if (isLast && stage === 'open' && utterance === null)
+      sayPhrase(draft, 'apology', rules.phrases.apology);
   } else if (reply.kind === 'answer') {
     change(draft, { failures: 0 });
   }

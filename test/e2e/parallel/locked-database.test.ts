@@ -61,7 +61,7 @@ test('a database that another process has for 4 s loses no call: they begin, go 
   const calls = body.data as readonly { readonly id: string; readonly status: string }[];
   expect(calls.map(({ status }) => status)).toEqual(['completed', 'completed', 'completed']);
   const database = new Sqlite(join(dataDir, 'offhook.db'), { readonly: true });
-  onTestFinished(() => database.close());
+  onTestFinished(() => void database.close());
   const ended = database
     .prepare("select call_id, kind from events where kind = 'call.ended'")
     .all();
