@@ -190,7 +190,7 @@ function takeVoice(turns: Turn[], event: VoiceEvent | null, track: VadTrack): vo
     const isSame = last !== undefined && event.atMs - last.toMs < TURN_PAUSE_MS;
     if (isSame) last.toMs = Number.POSITIVE_INFINITY;
     else {
-      const voice = { scoredMs: 0, voicedMs: 0 };
+      const voice = { scoredMs: 0, voicedMs: 0, clearMs: 0 };
       turns.push({ fromMs: event.atMs, toMs: Number.POSITIVE_INFINITY, voice });
     }
   } else if (event?.kind === 'voice-stopped' && last !== undefined) {

@@ -2,6 +2,8 @@
 import type { Agent } from '../domain/agent/agent.ts';
 import type { Call } from '../domain/call/call.ts';
 import { ringing } from '../domain/call/call-life.ts';
+import { StoreError } from '../domain/service-error.ts';
+import type { Clock } from '../lib/clock.ts';
 import { CarrierError, type IncomingCall, type Leg } from '../telephony/carrier.ts';
 import type { CallRegistry } from './call-registry.ts';
 import type { CallParts } from './session/call-parts.ts';
@@ -10,6 +12,12 @@ import { endUnanswered, type Held, holdCall } from './session/hold-call.ts';
 
 /** Retry-After of a refused call: about the length of a typical call. */
 const RETRY_AFTER_SECONDS = 30;
+
+/** Most that a call rings for a locked database, in milliseconds: a backup or an admin command holds it for less, and carriers wait longer. */
+const LOCKED_MS_MAX = 5000;
+
+/** Time between two tries to save a call, in milliseconds. */
+const SAVE_AGAIN_MS = 250;
 
 /** SIP response that refuses an incoming call: status, and Retry-After in seconds. */
 export interface Refusal {
@@ -136,11 +144,32 @@ export async function answerAndHold(
   const refuse = () => incoming.reject(503);
   registry.add({ callId: call.id, hangUp: refuse, end: async () => refuse() });
   try {
-    await save?.();
+    if (save !== undefined) await saveUnlocked(save, parts.clock);
     const leg = await answerOf(incoming, call, parts);
     if (leg !== undefined) await holdCall({ ...held, leg });
   } finally {
     registry.delete(call.id);
+  }
+}
+
+/**
+ * Saves, again and again while another process has the database: the caller hears the line ring meanwhile.
+ *
+ * @throws {StoreError} after 5 s, or for another reason at once.
+ */
+async function saveUnlocked(save: () => Promise<void>, clock: Clock): Promise<void> {
+  const endMs = clock.nowMs() + LOCKED_MS_MAX;
+  for (;;) {
+    try {
+      await save();
+      return;
+    } catch (error) {
+      const isLocked = error instanceof StoreError && error.reason === 'locked';
+      if (!isLocked || clock.nowMs() >= endMs) throw error;
+    }
+    await new Promise<void>((resolve) => {
+      clock.after(SAVE_AGAIN_MS, resolve);
+    });
   }
 }
 

@@ -20,6 +20,12 @@ const TIMEOUT_MS = 10_000;
 const MALFORMED =
   'Not done: the arguments were not a JSON object. Call the tool again with arguments that are one.';
 
+interface RunOptions {
+  readonly context: ToolContext;
+  readonly signal: AbortSignal;
+  readonly onLate: (outcome: ToolOutcome) => void;
+}
+
 /** The tools of one call, by name; runs them within their time limits. */
 export class Toolbox {
   readonly #tools: ReadonlyMap<string, Tool>;
@@ -74,15 +80,25 @@ export class Toolbox {
     return this.#tools.get(call.name)?.sayWhileWaiting;
   }
 
-  /** Runs a tool. Never rejects: the outcome tells the model what went wrong. Collected digits are hidden from the model. */
-  async run(call: ToolCall, context: ToolContext, signal: AbortSignal): Promise<ToolOutcome> {
+  /**
+   * Runs a tool. Never rejects: the outcome tells the model what went wrong. Collected digits are hidden from the model.
+   *
+   * @param onLate receives the outcome of a tool that was aborted, and was brought to its end all the same.
+   */
+  async run(
+    call: ToolCall,
+    context: ToolContext,
+    signal: AbortSignal,
+    onLate: (outcome: ToolOutcome) => void = () => undefined,
+  ): Promise<ToolOutcome> {
     const tool = this.#tools.get(call.name);
     if (tool === undefined) return { text: this.#unavailable(call.name) };
     if (call.isMalformed === true) return { text: MALFORMED };
-    const { text, problem, ...rest } = await this.#run(tool, this.#filled(tool, call), {
-      context,
-      signal,
-    });
+    const given = { context, signal, onLate: (late: ToolOutcome) => onLate(this.#shown(late)) };
+    return this.#shown(await this.#run(tool, this.#filled(tool, call), given));
+  }
+
+  #shown({ text, problem, ...rest }: ToolOutcome): ToolOutcome {
     const shown = problem === undefined ? {} : { problem: this.#collected.hide(problem) };
     // Hidden before it is cut: the beginning of a number at the cut would be shown.
     return { ...rest, text: this.#collected.hide(text).slice(0, RESULT_LENGTH_MAX), ...shown };
@@ -91,19 +107,22 @@ export class Toolbox {
   async #run(
     tool: Tool,
     args: ToolCall['arguments'],
-    { context, signal }: { readonly context: ToolContext; readonly signal: AbortSignal },
+    { context, signal, onLate }: RunOptions,
   ): Promise<ToolOutcome> {
     const refusal = refusalOf(tool, args);
     if (refusal !== undefined) return { text: refusal };
 
     const limitMs = tool.timeoutMs ?? TIMEOUT_MS;
     using limit = new TimeLimit(this.#clock, limitMs, { signal, reason: 'it took too long' });
+    let work: Promise<ToolOutcome> | undefined;
     try {
       limit.signal.throwIfAborted();
-      const work = tool.run(args, context, limit.signal);
+      work = tool.run(args, context, limit.signal);
       return await unlessAborted(work, limit.signal);
     } catch (error) {
       if (limit.isOver) return lateOutcome(tool, limitMs);
+      // A tool that has failed as well has nothing to tell.
+      if (signal.aborted) void work?.then(onLate, () => undefined);
       // The error's own words may hold a number that neither model nor timeline is to know.
       const text = 'Not done: it was refused or failed. Tell the caller that it did not work.';
       return {

@@ -1,9 +1,10 @@
-import { expect, test } from 'vitest';
+import Sqlite from 'better-sqlite3';
+import { expect, onTestFinished, test } from 'vitest';
 import { agentOf, agentOfPhone, refusalOf } from '../../src/call/inbound-router.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import { CarrierError } from '../../src/telephony/carrier.ts';
 import { buildAgent } from '../support/store/build-agent.ts';
-import { AGENT_NUMBER, openCallWorld } from './support/call-world.ts';
+import { AGENT_NUMBER, type CallWorld, openCallWorld } from './support/call-world.ts';
 import { settle } from './support/outbound-world.ts';
 import { ScriptedIncoming, ScriptedLeg } from './support/scripted-party.ts';
 
@@ -56,6 +57,68 @@ test('InboundRouter answers 503 with Retry-After while the server is full, and t
 
   expect(second.rejections).toEqual([{ sipStatus: 503, retryAfterSeconds: 30 }]);
   expect(third.incoming.rejections).toEqual([]);
+});
+
+/** Another process has the database for the next `ms`. */
+function lockFor({ store }: CallWorld, ms: number): void {
+  const other = new Sqlite(store.file);
+  onTestFinished(() => void other.close());
+  other.exec('begin immediate');
+  store.clock.after(ms, () => other.exec('commit'));
+}
+
+async function pass({ store }: CallWorld, ms: number): Promise<void> {
+  for (let passedMs = 0; passedMs < ms; passedMs += 250) {
+    store.clock.advance(250);
+    await settle();
+  }
+}
+
+test('InboundRouter lets a call ring while another process has the database for 4 s, and then answers it', async () => {
+  const world = await openCallWorld();
+  lockFor(world, 4000);
+  const incoming = new ScriptedIncoming(AGENT_NUMBER);
+  const leg = new ScriptedLeg();
+
+  const over = world.router.take(incoming);
+  incoming.connect(leg);
+  await pass(world, 5000);
+  leg.release({ kind: 'far-end' });
+  await pass(world, 1000);
+  await over;
+
+  expect(incoming.rejections).toEqual([]);
+  expect(await world.call()).toMatchObject({ status: 'completed' });
+  expect((await world.events()).filter((kind) => kind === 'call.ended')).toHaveLength(1);
+});
+
+test('InboundRouter refuses a call with Retry-After when the database stays locked', async () => {
+  const world = await openCallWorld();
+  lockFor(world, 20_000);
+  const incoming = new ScriptedIncoming(AGENT_NUMBER);
+
+  const over = world.router.take(incoming);
+  await pass(world, 7000);
+  await over;
+
+  expect(incoming.rejections).toEqual([{ sipStatus: 503, retryAfterSeconds: 30 }]);
+  expect(world.registry.size).toBe(0);
+});
+
+test('InboundRouter keeps the record of a call that begins before, and ends after, the database was locked', async () => {
+  const world = await openCallWorld();
+  const { leg, talk, over } = await world.answered();
+  lockFor(world, 6000);
+  const entry = { role: 'agent', text: 'Hello.', at: new Date(0) } as const;
+  talk.say({ kind: 'said', entry });
+  leg.release({ kind: 'far-end' });
+
+  await pass(world, 8000);
+  await over;
+
+  const { id, status } = await world.call();
+  expect(status).toBe('completed');
+  expect((await world.store.calls.transcript(id)).map(({ text }) => text)).toEqual(['Hello.']);
 });
 
 test('InboundRouter names the call as it is on record when it answers', async () => {

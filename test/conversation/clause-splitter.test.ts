@@ -19,6 +19,9 @@ test.each([
   ['Hello! How are you?', ['Hello!', 'How are you?']],
   ['One\nTwo', ['One', 'Two']],
   ['はい。九時です。', ['はい。', '九時です。']],
+  ['您好，我们每天九点到五点开门，周日休息。', ['您好，我们每天九点到五点开门，', '周日休息。']],
+  ['नमस्ते। हम नौ बजे खुलते हैं।', ['नमस्ते।', 'हम नौ बजे खुलते हैं।']],
+  ['مرحبا، كيف حالك؟ نفتح الساعة التاسعة.', ['مرحبا، كيف حالك؟', 'نفتح الساعة التاسعة.']],
   ['', []],
   ['   ', []],
 ])('ClauseSplitter cuts %j', (text, expected) => {
@@ -84,4 +87,15 @@ test.each([
   ['* Monday\n* Friday', 'Monday Friday'],
 ])('speakable reads %j as "%s"', (text, expected) => {
   expect(speakable(text)).toBe(expected);
+});
+
+test.each([
+  ['Hindi', 'शर्\u200Dत और क्\u200Dष'],
+  ['Persian', 'می\u200Cخواهم'],
+])('speakable keeps the joiners of %s', (_, text) => {
+  expect(speakable(text)).toBe(text);
+});
+
+test('speakable leaves nothing of an emoji that is made of several', () => {
+  expect(speakable('Ready \u{1F468}\u200D\u{1F469}\u200D\u{1F467} now')).toBe('Ready now');
 });

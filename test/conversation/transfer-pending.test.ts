@@ -103,3 +103,25 @@ test.each([
     { name: 'transfer_call', outcome },
   ]);
 });
+
+test('a transfer that was made has no problem on record, although it ends its tool', async () => {
+  const control: CallControl = {
+    transfer: async () => table.conversation.stop(),
+    bringIn: async () => undefined,
+    sendDigits: () => undefined,
+    appointmentBooked: () => undefined,
+  };
+  const table = layTable({}, { control });
+  table.model.answers = [[calls('transfer_call', { destination: 'sales' })]];
+  table.conversation.start();
+  await table.pass(1000);
+
+  await table.hear('Can I speak to sales?', 1000);
+  await table.pass(5000);
+
+  const [made] = table.events.filter(({ kind }) => kind === 'tool');
+  expect(made).toEqual({
+    ...{ kind: 'tool', name: 'transfer_call', outcome: 'done' },
+    tookMs: expect.any(Number),
+  });
+});

@@ -94,6 +94,42 @@ test('a voice that makes no sound of a sentence has failed', () => {
   expect(turns.state().failures).toBe(1);
 });
 
+/** The model answers, and the voice makes no sound of it, from `atMs` on. @returns the effects of the end of the reply. */
+function answerWithoutSound(turns: ReturnType<typeof startTurns>, atMs: number) {
+  ask(turns, atMs);
+  think(turns, atMs + 100, '你好。');
+  const reply = turns.replyId();
+  turns.take(atMs + 200, { kind: 'voiced', reply, clause: 0, audioMs: 0, isWhole: true });
+  const ended = { kind: 'playout-finished', reply, playedMs: 0, isComplete: true } as const;
+  return turns.take(atMs + 200, ended);
+}
+
+test('an answer without sound is apologised for, and after the third the call is given up', () => {
+  const turns = openTurns();
+
+  const first = answerWithoutSound(turns, 3000);
+  hearWhole(turns, 3300, 4300);
+  const second = answerWithoutSound(turns, 8000);
+  hearWhole(turns, 8300, 9300);
+  const third = answerWithoutSound(turns, 13_000);
+
+  const { apology, giveUp } = PHRASES;
+  expect([first, second, third].map(voicedBy)).toEqual([[apology], [apology], [giveUp]]);
+});
+
+test('an apology without sound is not followed by another', () => {
+  const turns = openTurns();
+  answerWithoutSound(turns, 3000);
+  const reply = turns.replyId();
+  turns.take(3300, { kind: 'voiced', reply, clause: 0, audioMs: 0, isWhole: true });
+
+  const effects = turns.take(3300, {
+    ...{ kind: 'playout-finished', reply, playedMs: 0, isComplete: true },
+  });
+
+  expect(voicedBy(effects)).toEqual([]);
+});
+
 test('an answer that is heard ends a row of failures', () => {
   const turns = startTurns();
   turns.take(15_000, REPLY);

@@ -226,3 +226,16 @@ test('HearingLoop tells the recogniser which names are likely to be said', async
   const opened = loop.child.received.find(({ kind }) => kind === 'open');
   expect(opened).toMatchObject({ language: 'en', prompt: 'Acme Clinic, Sales.' });
 });
+
+test('HearingLoop passes on what is recognised without characters that cannot be seen', async () => {
+  const loop = await startLoop();
+  const heard = openEar(loop, 1);
+  loop.loop.obey({ kind: 'begin', listener: 1, fromMs: loop.clock.nowMs() });
+  await send(loop, [heard], LOUD, 1000);
+
+  loop.loop.obey({ kind: 'transcribe', listener: 1, request: 1, priority: 'final' });
+  loop.child.answers('Pay \u202E05\u202C now\u009B.');
+  await setImmediate();
+
+  expect(loop.sent.at(-1)).toMatchObject({ recognition: { text: 'Pay 05 now .' } });
+});

@@ -1,8 +1,9 @@
 /** What the model may use, and what it is told when it may not. */
+import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { ToolCall } from '../../src/llm/language-model.ts';
-import type { Tool, ToolContext } from '../../src/tool/tool.ts';
+import type { Tool, ToolContext, ToolOutcome } from '../../src/tool/tool.ts';
 import { Toolbox, toolboxFor } from '../../src/tool/toolbox.ts';
 import type { TransferRules } from '../../src/tool/transfer-call.ts';
 import { FakeClock } from '../support/time/fake-clock.ts';
@@ -209,6 +210,22 @@ test('Toolbox gives a tool up that takes too long, and stops it', async () => {
 
   expect((await running).text).toContain('it took too long');
   expect(wasStopped).toBe(true);
+});
+
+test('Toolbox tells later what came of a tool that was aborted and went on', async () => {
+  const outcome = Promise.withResolvers<ToolOutcome>();
+  const { box } = boxOf(toolOf(() => outcome.promise));
+  const caller = new AbortController();
+  const late: ToolOutcome[] = [];
+
+  const running = box.run(callOf('try'), idle, caller.signal, (settled) => late.push(settled));
+  caller.abort();
+  const { text } = await running;
+  outcome.resolve({ text: 'Booked.', isDone: true });
+  await setImmediate();
+
+  expect(text).toContain('Not done');
+  expect(late).toEqual([{ text: 'Booked.', isDone: true }]);
 });
 
 test('Toolbox reports a transfer that still rings as unanswered, and not as failed', async () => {

@@ -42,6 +42,7 @@ export function onDtmfTimer(draft: Draft, atMs: number): void {
     turns: turns + 1,
     isOwedAnswer: true,
     hasCheckedIn: false,
+    unclearTurns: 0,
     lastWords: { text, confidence: 1, isSnatch: false },
     lastTurnVoicedAtMs: null,
     endedTurn: {

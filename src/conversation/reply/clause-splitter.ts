@@ -16,7 +16,7 @@ const LONG = 140;
 const LENGTH_MAX = 240;
 
 /** A mark that may end a piece. The text after it must have arrived already, except after ideographic marks. */
-const MARKS = /[.!?…]+["'”’)\]]*(?=\s+\S)|[。！？]+|\n+|[,;:–—](?=\s)/gu;
+const MARKS = /[.!?…؟۔।॥]+["'”’)\]]*(?=\s+\S)|[。！？]+|\n+|[,;:–—،؛](?=\s)|[，；：]/gu;
 
 /** Titles are followed by a name, so their point never ends a sentence. */
 const TITLE = /(?:^|\s|\()(?:Mr|Mrs|Ms|Mx|Dr|Prof|St|Sr|Sra|Srta|Dott|Sig|Hr|Fr|Mme|Mlle)$/;
@@ -77,7 +77,7 @@ export class ClauseSplitter {
 
   #mayEnd(mark: string, start: number, end: number): boolean {
     if (mark.startsWith('\n')) return true;
-    if (/^[,;:–—]/.test(mark)) return end >= (this.#isFirst ? FIRST_CLAUSE_MIN : LONG);
+    if (/^[,;:–—،؛，；：]/.test(mark)) return end >= (this.#isFirst ? FIRST_CLAUSE_MIN : LONG);
     if (end < (this.#isFirst ? FIRST_SENTENCE_MIN : SENTENCE_MIN)) return false;
     return mark !== '.' || isSentenceEnd(this.#text.slice(0, start), this.#text.slice(end));
   }
@@ -101,9 +101,9 @@ const ENTITIES: Readonly<Record<string, string>> = {
   '&nbsp;': ' ',
 };
 
-/** Emoji with the parts that they are made of. */
+/** Emoji with the parts that they are made of. Other joiners are of letters. */
 const EMOJI =
-  /\p{Extended_Pictographic}|\p{Emoji_Modifier}|\p{Regional_Indicator}|\u{FE0F}|\u{200D}|\u{20E3}/gu;
+  /(?:\p{Extended_Pictographic}|\p{Emoji_Modifier}|\p{Regional_Indicator}|\u{FE0F})\u{200D}?|\u{20E3}/gu;
 
 /** The text for speech synthesis: without markup, a row of a table as a list. Empty when nothing is left to say. */
 export function speakable(text: string): string {

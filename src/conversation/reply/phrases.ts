@@ -27,6 +27,8 @@ export interface Phrases {
   readonly filler: string;
   /** The model still has not answered. */
   readonly patience: string;
+  /** The caller asks whether the agent is still there, while a tool or the model takes its time. */
+  readonly stillHere: string;
   /** The longest allowed duration is over. */
   readonly timeIsUp: string;
   /** Said before the agent gives the call up. */
@@ -47,6 +49,7 @@ const ENGLISH: Phrases = {
   acceptance: 'Would you like to take the call? Say yes or press 1. To decline, press 2.',
   filler: 'One moment, please.',
   patience: 'This takes a little longer than usual. Please stay on the line.',
+  stillHere: "I'm still here. One moment, please.",
   timeIsUp: 'I am sorry, our time is up. Thank you for calling. Goodbye.',
   giveUp: 'I am sorry, I cannot go on with this call. Please try again later. Goodbye.',
   confirmations: {
@@ -72,6 +75,7 @@ const BY_LANGUAGE: Readonly<Record<string, Phrases>> = {
     acceptance: '¿Quiere atender la llamada? Diga sí o pulse 1. Para rechazarla, pulse 2.',
     filler: 'Un momento, por favor.',
     patience: 'Tarda un poco más de lo normal. No cuelgue, por favor.',
+    stillHere: 'Sigo aquí. Un momento, por favor.',
     timeIsUp: 'Lo siento, se ha acabado el tiempo. Gracias por llamar. Adiós.',
     giveUp: 'Lo siento, no puedo seguir con esta llamada. Inténtelo más tarde. Adiós.',
     confirmations: {
@@ -94,6 +98,7 @@ const BY_LANGUAGE: Readonly<Record<string, Phrases>> = {
     acceptance: 'Vuole prendere la chiamata? Dica sì o prema 1. Per rifiutare, prema 2.',
     filler: 'Un momento, per favore.',
     patience: 'Ci vuole un po’ più del solito. Resti in linea, per favore.',
+    stillHere: 'Sono ancora qui. Un momento, per favore.',
     timeIsUp: 'Mi dispiace, il tempo è scaduto. Grazie per la chiamata. Arrivederci.',
     giveUp: 'Mi dispiace, non posso continuare la chiamata. Riprovi più tardi. Arrivederci.',
     confirmations: {
@@ -117,6 +122,7 @@ const BY_LANGUAGE: Readonly<Record<string, Phrases>> = {
       'Möchten Sie den Anruf annehmen? Sagen Sie ja oder drücken Sie 1. Zum Ablehnen drücken Sie 2.',
     filler: 'Einen Moment bitte.',
     patience: 'Es dauert etwas länger als sonst. Bitte bleiben Sie dran.',
+    stillHere: 'Ich bin noch da. Einen Moment bitte.',
     timeIsUp: 'Leider ist unsere Zeit um. Danke für Ihren Anruf. Auf Wiederhören.',
     giveUp: 'Leider kann ich das Gespräch nicht fortsetzen. Bitte rufen Sie später wieder an.',
     confirmations: {
@@ -141,6 +147,7 @@ const BY_LANGUAGE: Readonly<Record<string, Phrases>> = {
       'Voulez-vous prendre l’appel ? Dites oui ou appuyez sur 1. Pour refuser, appuyez sur 2.',
     filler: 'Un instant, je vous prie.',
     patience: 'Cela prend un peu plus de temps que d’habitude. Restez en ligne, je vous prie.',
+    stillHere: 'Je suis toujours là. Un instant, je vous prie.',
     timeIsUp: 'Je suis désolé, le temps est écoulé. Merci de votre appel. Au revoir.',
     giveUp: 'Je suis désolé, je ne peux pas continuer. Veuillez rappeler plus tard. Au revoir.',
     confirmations: {
@@ -163,6 +170,7 @@ const BY_LANGUAGE: Readonly<Record<string, Phrases>> = {
     acceptance: 'Quer atender a chamada? Diga sim ou prima 1. Para recusar, prima 2.',
     filler: 'Um momento, por favor.',
     patience: 'Está a demorar um pouco mais do que o normal. Por favor, não desligue.',
+    stillHere: 'Ainda estou aqui. Um momento, por favor.',
     timeIsUp: 'Lamento, o tempo acabou. Obrigado por ligar. Adeus.',
     giveUp: 'Lamento, não posso continuar a chamada. Tente mais tarde. Adeus.',
     confirmations: {

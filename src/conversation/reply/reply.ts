@@ -1,5 +1,5 @@
 /** Life cycle of a reply in the turn machine: begin, speak, settle, drop; pure */
-import type { ChatMessage } from '../../llm/language-model.ts';
+import type { ChatMessage, ToolCall } from '../../llm/language-model.ts';
 import type { ConversationEnd } from '../conversation-port.ts';
 import {
   audioMsOf,
@@ -22,6 +22,12 @@ import {
 
 const BROKEN_OFF =
   'Broken off, because the caller went on speaking. It is not known whether it was done: ask the caller before doing it again.';
+
+const STILL_CALLING =
+  'The other party is still being called, and will hear the caller as soon as it answers. This cannot be stopped.';
+
+const CAME_TO_ITS_END =
+  'It was done all the same, after the caller went on speaking; tell them if they do not know. Its result:';
 
 /** Makes an empty reply the current one. The one before it must be gone. */
 export function beginReply(
@@ -151,7 +157,8 @@ export function settleReply(draft: Draft, playedMs: number, atMs: number): void 
   reportTurn(draft);
   const text = heardWords(reply.pieces, playedMs);
   const isCut = text !== heardWords(reply.pieces, Number.POSITIVE_INFINITY);
-  const history = [...draft.state.history, ...reply.exchange, ...brokenOff(reply)];
+  const broken = brokenOff(reply, draft.state.isTransferPending);
+  const history = [...draft.state.history, ...reply.exchange, ...broken];
   const own = heardOwnWords(reply.pieces, playedMs);
   if (own !== '') history.push({ role: 'assistant', content: isCut ? `${own} …` : own });
   change(draft, { reply: null, history: [...history, ...draft.state.waiting], waiting: [] });
@@ -169,13 +176,25 @@ export function settleReply(draft: Draft, playedMs: number, atMs: number): void 
 }
 
 /** A tool that was at work when its reply was dropped may have done its part: the model is not to do it twice unaware. */
-function brokenOff(reply: Reply): readonly ChatMessage[] {
+function brokenOff(reply: Reply, isTransferPending: boolean): readonly ChatMessage[] {
   const [call] = reply.calls;
   if (!reply.isToolRunning || call === undefined) return [];
+  const isCalling = isTransferPending && call.name === 'transfer_call';
+  const content = isCalling ? STILL_CALLING : BROKEN_OFF;
   return [
     { role: 'assistant', content: '', toolCalls: [call] },
-    { role: 'tool', toolCallId: call.id, name: call.name, content: BROKEN_OFF },
+    { role: 'tool', toolCallId: call.id, name: call.name, content },
   ];
+}
+
+/** Gives the model the result of a tool that was broken off, and was done all the same. */
+export function settleBrokenOff(draft: Draft, { id }: ToolCall, text: string): void {
+  const history = draft.state.history.map((message) =>
+    message.role === 'tool' && message.toolCallId === id && message.content === BROKEN_OFF
+      ? { ...message, content: `${CAME_TO_ITS_END} ${text}` }
+      : message,
+  );
+  change(draft, { history });
 }
 
 /** Puts words of the caller into the history: after the reply, while the agent keeps the floor. */

@@ -11,6 +11,7 @@ import {
   weighOverlap,
 } from './backchannel.ts';
 import { forgetUtterance, rememberCutOff } from './caller-utterance.ts';
+import { answerPresence, isPresenceCheck, isWorking } from './presence-check.ts';
 import type { TurnEventOf } from './turn-event.ts';
 import {
   act,
@@ -75,12 +76,17 @@ function setFalsePauses(draft: Draft, falsePauses: number): void {
   act(draft, { kind: 'set-pause-after', voiceMs: PAUSE_AFTER_MS[falsePauses] ?? null });
 }
 
-/** The voice over the agent's has lasted long: it wants the floor, unless it is known to draw out a "mm-hm". */
+/** Longest "are you still there?", in milliseconds. */
+const PRESENCE_MS_MAX = 3000;
+
+/** The voice over the agent's has lasted long: it wants the floor, unless it is known to draw out a "mm-hm". A tool waits for its words. */
 export function onBargeInTimer(draft: Draft, atMs: number): void {
-  const { utterance } = draft.state;
-  if (!utterance?.isSpeaking) return;
-  const restMs = utterance.stretchAtMs + BACKCHANNEL_MS_MAX - atMs;
-  if (restMs > 0 && isBackchannel(utterance.interimText)) {
+  const { utterance, reply } = draft.state;
+  if (!utterance?.isSpeaking || !isAgentsFloor(reply) || reply.isToolRunning) return;
+  const text = utterance.interimText;
+  const isAsking = isWorking(reply) && isPresenceCheck(text) !== 'none';
+  const restMs = utterance.stretchAtMs + (isAsking ? PRESENCE_MS_MAX : BACKCHANNEL_MS_MAX) - atMs;
+  if (restMs > 0 && (isAsking || isBackchannel(text))) {
     act(draft, { kind: 'set-timer', timer: 'barge-in', delayMs: restMs });
   } else {
     interrupt(draft, atMs);
@@ -95,6 +101,7 @@ export function onBargeInTimer(draft: Draft, atMs: number): void {
 export function settleAside(draft: Draft, words: Words): boolean {
   const { reply } = draft.state;
   if (!isAgentsFloor(reply)) return false;
+  if (settlePresence(draft, reply, words)) return true;
   const overlap = overlapOf(draft.state, words, draft.state.utterance?.speechMs ?? 0);
   if (!isAside(overlap, reply, words)) return false;
   if (overlap === 'noise') {
@@ -109,10 +116,23 @@ export function settleAside(draft: Draft, words: Words): boolean {
   return true;
 }
 
+/** Answers "are you still there?" while the agent works. @returns false for other words. */
+function settlePresence(draft: Draft, reply: Reply, words: Words): boolean {
+  const presence = isWorking(reply) ? isPresenceCheck(words.text) : 'none';
+  if (presence === 'none') return false;
+  emitCallersWords(draft, words.text, words.confidence);
+  forgetUtterance(draft);
+  goOn(draft, words.atMs);
+  if (presence === 'whole') answerPresence(draft, words.atMs);
+  return true;
+}
+
 /** Whether a voice in progress wants the floor, by its length and its words so far. */
 export function wantsFloor(state: TurnState, words: Words): boolean {
-  const { utterance } = state;
+  const { utterance, reply } = state;
   if (utterance === null) return false;
+  // The question may only have begun, and a tool that was stopped cannot go on.
+  if (reply !== null && isWorking(reply) && isPresenceCheck(words.text) !== 'none') return false;
   const stretchMs = utterance.isSpeaking ? words.atMs - utterance.stretchAtMs : 0;
   return overlapOf(state, words, utterance.speechMs + stretchMs) === 'claim';
 }

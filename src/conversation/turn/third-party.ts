@@ -1,4 +1,4 @@
-/** Notes to the language model about a third party: three-way call (conference) and failed transfer; pure */
+/** Notes to the language model, such as about a third party: three-way call (conference) and failed transfer; pure */
 import { addToHistory, dropReply } from '../reply/reply.ts';
 import type { TurnEventOf } from './turn-event.ts';
 import { change, countSpeculation, type Draft } from './turn-state.ts';
@@ -25,27 +25,27 @@ const NOT_TRANSFERRED = '(The other party did not take the call. The caller is s
 
 /** Tells the model that a third party joined or left; the agent speaks once it has the floor. */
 export function onThirdParty(draft: Draft, { isThere, atMs }: TurnEventOf<'third-party'>): void {
-  note(draft, isThere ? JOINED : LEFT, atMs);
+  noteForModel(draft, isThere ? JOINED : LEFT, atMs);
   change(draft, { hasThirdParty: isThere });
 }
 
 /** Tells the model that another person is on the line in the caller's place. */
 export function onFarEndMoved(draft: Draft, { atMs }: TurnEventOf<'far-end-moved'>): void {
-  note(draft, MOVED, atMs);
+  noteForModel(draft, MOVED, atMs);
 }
 
 /** Tells the model that a transfer failed after its tool had already answered. */
 export function onTransferFailed(draft: Draft, { atMs }: TurnEventOf<'transfer-failed'>): void {
-  note(draft, NOT_TRANSFERRED, atMs);
+  noteForModel(draft, NOT_TRANSFERRED, atMs);
 }
 
 /** Tells the model that the caller is back from a transfer. */
 export function onReturn(draft: Draft, atMs: number): void {
-  note(draft, RETURNED, atMs);
+  noteForModel(draft, RETURNED, atMs);
 }
 
 /** Adds a note that the agent answers; a speculation made without it is discarded. */
-function note(draft: Draft, text: string, atMs: number): void {
+export function noteForModel(draft: Draft, text: string, atMs: number): void {
   if (draft.state.reply?.stage === 'speculative') {
     countSpeculation(draft, 'miss');
     dropReply(draft, atMs);

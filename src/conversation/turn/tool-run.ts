@@ -1,7 +1,7 @@
 /** Runs a tool call and reports its outcome, also of a transfer that outlasts the tool. */
 import type { Clock } from '../../lib/clock.ts';
 import type { ToolCall } from '../../llm/language-model.ts';
-import type { ToolContext } from '../../tool/tool.ts';
+import type { ToolContext, ToolOutcome } from '../../tool/tool.ts';
 import type { Toolbox } from '../../tool/toolbox.ts';
 import type { CallControl, ConversationEvent } from '../conversation-port.ts';
 import type { Keypad } from '../endpointing/keypad.ts';
@@ -41,7 +41,11 @@ export async function runTool(run: ToolRun): Promise<void> {
     ...{ isBooked: false, isTransferred: false, hasReturned: false },
     transfer: Promise.resolve(),
   };
-  const outcome = await tools.run(call, contextOf(run, effects), signal);
+  const onLate = (late: ToolOutcome) => {
+    if (effects.isBooked || late.isDone === true)
+      tell({ kind: 'tool-settled', call, outcome: late });
+  };
+  const outcome = await tools.run(call, contextOf(run, effects), signal, onLate);
   effects.hasReturned = true;
   // A successful transfer ends the agent's part in the call and aborts the tool.
   if (signal.aborted) await effects.transfer;
@@ -50,7 +54,8 @@ export async function runTool(run: ToolRun): Promise<void> {
   const isDone = hasEffect || outcome.isDone === true;
   const name = isKnown ? call.name : 'unknown';
   const tookMs = clock.nowMs() - startMs;
-  const problem = outcome.problem === undefined ? {} : { problem: outcome.problem };
+  // A transfer that was made has aborted its tool.
+  const problem = isDone || outcome.problem === undefined ? {} : { problem: outcome.problem };
   onEvent({ kind: 'tool', name, outcome: isDone ? 'done' : 'refused', tookMs, ...problem });
   if (!signal.aborted) tell({ kind: 'tool-finished', reply, call, outcome });
 }

@@ -45,7 +45,9 @@ export class TranscriptionRequest {
       this.#request = undefined;
       const isForeign = languageCode(said.language) !== languageCode(this.#language);
       const confidence = said.confidence * (isForeign ? FOREIGN_SHARE : 1);
-      this.#tell({ kind: 'transcribed', attempt, text: said.text, confidence });
+      const { text, clearVoiceMs } = said;
+      const clear = clearVoiceMs === undefined ? {} : { clearVoiceMs };
+      this.#tell({ kind: 'transcribed', attempt, text, confidence, ...clear });
     } catch (error) {
       if (signal.aborted) return;
       this.#request = undefined;

@@ -12,6 +12,7 @@ import { askModel } from './answering.ts';
 import { learnLevel } from './backchannel.ts';
 import { emitCallersWords } from './barge-in.ts';
 import { forgetUtterance, requestWords } from './caller-utterance.ts';
+import { askAgain, isUnclearSentence } from './not-understood.ts';
 import type { TurnEventOf } from './turn-event.ts';
 import {
   act,
@@ -95,7 +96,7 @@ export function takeWords(draft: Draft, words: Words): void {
   const { utterance } = draft.state;
   if (utterance === null) return;
   if (words.text === '') {
-    takeNothing(draft, utterance);
+    takeNothing(draft, utterance, words);
     return;
   }
   changeUtterance(draft, { words });
@@ -114,10 +115,17 @@ function awaitEnd(draft: Draft, utterance: CallerUtterance, words: Words, atMs: 
   return isOver;
 }
 
-function takeNothing(draft: Draft, utterance: CallerUtterance): void {
+function takeNothing(draft: Draft, utterance: CallerUtterance, words: Words): void {
+  const { cutOff, overAtMs } = utterance;
+  const isUnclear = cutOff === null && isUnclearSentence(draft.state, words);
+  if (isUnclear && overAtMs === null) {
+    // The caller may go on, and the recogniser tries harder for all of it.
+    planEndOfTurn(draft, words.atMs);
+    return;
+  }
   forgetUtterance(draft);
+  if (isUnclear) askAgain(draft, words.atMs);
   // The agent has stopped for a noise; saying nothing now would leave both waiting.
-  const { cutOff } = utterance;
   if (cutOff === null || draft.state.reply !== null) return;
   if (cutOff.rest.length > 0) sayClauses(draft, cutOff.kind, cutOff.rest);
   else sayPhrase(draft, 'apology', draft.state.rules.phrases.notUnderstood);
@@ -203,7 +211,7 @@ function endTurn(draft: Draft, utterance: CallerUtterance, words: Words, atMs: n
 function addCallersWords(draft: Draft, words: Words): void {
   emitCallersWords(draft, words.text, words.confidence);
   addToHistory(draft, words.text);
-  change(draft, { hasCheckedIn: false, aside: null });
+  change(draft, { hasCheckedIn: false, aside: null, unclearTurns: 0 });
 }
 
 /** Keeps a speculative answer if it answers the final words. */

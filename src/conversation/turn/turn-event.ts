@@ -49,6 +49,8 @@ export type TurnEvent =
       readonly attempt: number;
       readonly text: string;
       readonly confidence: number;
+      /** @see Utterance.clearVoiceMs */
+      readonly clearVoiceMs?: number;
     }
   | { readonly kind: 'transcription-failed'; readonly attempt: number }
   /** The model has not given its first clause yet; sent several times a second. @see llm-stream.ts */
@@ -71,6 +73,8 @@ export type TurnEvent =
       readonly call: ToolCall;
       readonly outcome: ToolOutcome;
     }
+  /** A tool whose reply was dropped has been carried out all the same. */
+  | { readonly kind: 'tool-settled'; readonly call: ToolCall; readonly outcome: ToolOutcome }
   /** More audio of a clause is there; `isWhole` when it was the last of it. A clause that failed is whole. */
   | {
       readonly kind: 'voiced';

@@ -6,7 +6,13 @@ import {
   takeInterimResult,
 } from '../endpointing/interim-results.ts';
 import { audioMsOf } from '../history/heard-words.ts';
-import { addToHistory, dropReply, sayPhrase, settleReply } from '../reply/reply.ts';
+import {
+  addToHistory,
+  dropReply,
+  sayPhrase,
+  settleBrokenOff,
+  settleReply,
+} from '../reply/reply.ts';
 import {
   advance,
   answer,
@@ -109,6 +115,7 @@ const HANDLERS: { readonly [K in Kind]: (draft: Draft, event: TurnEventOf<K>) =>
     if (draft.state.reply?.id === event.reply) failAnswer(draft, event.atMs);
   },
   'tool-finished': onToolFinished,
+  'tool-settled': (draft, { call, outcome }) => settleBrokenOff(draft, call, outcome.text),
   voiced: onVoiced,
   'playout-started': onPlayoutStarted,
   'playout-paused': onPlayoutPaused,
@@ -231,6 +238,7 @@ function onTranscribed(draft: Draft, event: TurnEventOf<'transcribed'>): void {
     text: event.text.trim(),
     confidence: event.confidence,
     atMs: event.atMs,
+    clearVoiceMs: event.clearVoiceMs,
   };
   if (utterance?.interim?.attempt === event.attempt) {
     takeInterimResult(draft, words);
@@ -331,10 +339,14 @@ function onPlayoutFinished(draft: Draft, event: TurnEventOf<'playout-finished'>)
   if (event.isComplete) takeAsideAsAnswer(draft, reply, event.atMs);
 }
 
-/** Words without any audio mean that the voice has failed. */
+/** Words without any audio mean that the voice has failed, or cannot read them; the caller of an answer hears an apology. */
 function judgeVoice(draft: Draft, reply: Reply, atMs: number): void {
   if (reply.pieces.length > 0 && audioMsOf(reply.pieces) === 0) {
     countFailure(draft, 'the voice does not speak', atMs);
+    const isLast = reply.kind === 'answer' && reply.calls.length === 0;
+    const { stage, utterance, rules } = draft.state;
+    if (isLast && stage === 'open' && utterance === null)
+      sayPhrase(draft, 'apology', rules.phrases.apology);
   } else if (reply.kind === 'answer') {
     change(draft, { failures: 0 });
   }

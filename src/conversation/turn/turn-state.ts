@@ -17,6 +17,8 @@ export interface Words {
   readonly text: string;
   readonly confidence: number;
   readonly atMs: number;
+  /** @see Utterance.clearVoiceMs */
+  readonly clearVoiceMs?: number | undefined;
 }
 
 /** Words that were to be answered. */
@@ -176,6 +178,8 @@ export interface TurnState {
   readonly isTransferPending: boolean;
   /** Whether a third party is on the call (three-way call). */
   readonly hasThirdParty: boolean;
+  /** Clear sentences of the caller in a row of which the recogniser made no words. */
+  readonly unclearTurns: number;
   /** Engine failures in a row. */
   readonly failures: number;
   /** When the caller's voice was last heard in their newest turn; null before the first, and after one of keys. */
@@ -218,6 +222,7 @@ export function openState(rules: TurnRules, before?: ConversationSoFar): TurnSta
     hasCheckedIn: false,
     isTransferPending: false,
     hasThirdParty: false,
+    unclearTurns: 0,
     failures: 0,
     lastTurnVoicedAtMs: null,
     endedTurn: null,

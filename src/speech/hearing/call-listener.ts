@@ -2,6 +2,7 @@
 import { LINE_RATE_HZ } from '../../media/audio-stream.ts';
 import type { ReceiveRing } from '../../media/sound-rings.ts';
 import { withoutHallucination } from '../stt/decoding/hallucination-gate.ts';
+import { visibleWords } from '../stt/decoding/visible-words.ts';
 import type {
   CallRecognizer,
   OpenUtterance,
@@ -109,7 +110,9 @@ export class CallListener {
     const { answer, cancel } = utterance.audio.transcribe(order);
     const voice = () => this.#track?.shareFrom(utterance.start) ?? null;
     return {
-      answer: answer.then((recognition) => withoutHallucination(recognition, voice())),
+      answer: answer.then((recognition) =>
+        withoutHallucination(visibleWords(recognition), voice()),
+      ),
       cancel,
     };
   }

@@ -111,13 +111,15 @@ export class VadTrack {
     return this.#loudness.tell(this.#gate.close());
   }
 
-  /** Duration of scored audio from `position` on, and of the surest voice in it; talk in the background is none, also where it was found out later. */
+  /** Duration of scored audio from `position` on, of the surest voice in it, and of all voice; talk in the background is none, also where it was found out later. */
   shareFrom(position: number): VoiceShare {
     const windowMs = WINDOW_SAMPLES / SAMPLES_PER_MS;
     const scores = this.#scores.filter(({ end }) => end > position);
+    const certainties = scores.map((score) => this.#certainty(score));
     return {
       scoredMs: scores.length * windowMs,
-      voicedMs: surestRun(scores.map((score) => this.#certainty(score))) * windowMs,
+      voicedMs: surestRun(certainties) * windowMs,
+      clearMs: certainties.reduce((sum, each) => sum + each, 0) * windowMs,
     };
   }
 

@@ -2,6 +2,7 @@
 import { dirname } from 'node:path';
 import type Sqlite from 'better-sqlite3';
 import type { Compilable } from 'kysely';
+import { StoreError } from '../../domain/service-error.ts';
 import { makeFolder, PRIVATE_FOLDER_MODE } from '../../lib/private-tree.ts';
 import type { Queries } from '../queries.ts';
 import { migrate, refusePending } from './migrate.ts';
@@ -32,6 +33,8 @@ export class Database implements Queries {
   readonly file: string;
   readonly #sqlite: Sqlite.Database;
   readonly #statements: Statements;
+  /** Whether the last write found the write lock held for the whole busy timeout. */
+  #isLocked = false;
   /** Resolves when the open transaction is over. */
   #open: Promise<void> | undefined;
 
@@ -53,7 +56,7 @@ export class Database implements Queries {
 
   async run(query: Compilable<unknown>): Promise<number> {
     while (this.#open !== undefined) await this.#open;
-    return this.#statements.run(query);
+    return this.#writing(() => this.#statements.run(query));
   }
 
   async transaction<Result>(work: (transaction: Queries) => Promise<Result>): Promise<Result> {
@@ -109,7 +112,7 @@ export class Database implements Queries {
     transaction: Transaction,
     work: (transaction: Queries) => Promise<Result>,
   ): Promise<Result> {
-    this.#guarded(() => this.#sqlite.exec('begin immediate'));
+    this.#writing(() => this.#guarded(() => this.#sqlite.exec('begin immediate')));
     const tooLong = Promise.withResolvers<never>();
     const timer = setImmediate(() => tooLong.reject(new Error(TOO_LONG)));
     try {
@@ -127,6 +130,24 @@ export class Database implements Queries {
 
   #guarded<Result>(work: () => Result): Result {
     return guarded(this.file, work);
+  }
+
+  /** Runs a write. While another process keeps the lock, only the first one waits for it: each wait holds up all calls. */
+  #writing<Result>(work: () => Result): Result {
+    try {
+      const result = work();
+      this.#noteLock(false);
+      return result;
+    } catch (error) {
+      if (error instanceof StoreError && error.reason === 'locked') this.#noteLock(true);
+      throw error;
+    }
+  }
+
+  #noteLock(isLocked: boolean): void {
+    if (this.#isLocked === isLocked) return;
+    this.#isLocked = isLocked;
+    this.#sqlite.pragma(`busy_timeout=${isLocked ? 0 : RUNNING_BUSY_MS}`);
   }
 }
 

@@ -1,4 +1,4 @@
-/** Hallucination gate: empties transcripts that Whisper invents in silence; pure */
+/** Hallucination gate: empties transcripts that Whisper invents in silence, and says how much voice was without words; pure */
 import type { Recognition } from '../pool/recognizer.ts';
 
 /** OpenAI's own threshold. */
@@ -24,10 +24,12 @@ export interface VoiceShare {
   readonly scoredMs: number;
   /** Length of the surest voice without a gap: each part weighted by how sure the detector is, from 0 at its threshold to 1. */
   readonly voicedMs: number;
+  /** Length of all voice, weighted alike. */
+  readonly clearMs: number;
 }
 
 /**
- * Empties an improbable text.
+ * Empties an improbable text; an empty one gets `clearVoiceMs`.
  *
  * @param voice null without voice activity detection.
  */
@@ -40,7 +42,12 @@ export function withoutHallucination(
     isUnvoiced(recognition.audioMs, voice) ||
     isCircular(recognition.text) ||
     isAnnotation(recognition.text);
-  return isDoubted ? { ...recognition, text: '', words: [], agreedWords: 0 } : recognition;
+  const believed = isDoubted
+    ? { ...recognition, text: '', words: [], agreedWords: 0 }
+    : recognition;
+  if (voice === null || believed.text.trim() !== '' || namesSounds(recognition.text))
+    return believed;
+  return { ...believed, clearVoiceMs: voice.clearMs };
 }
 
 function isProbablySilence({ noSpeechProbability, confidence }: Recognition): boolean {
@@ -54,6 +61,13 @@ function isUnvoiced(audioMs: number, voice: VoiceShare | null): boolean {
 
 /** Marks of sounds, as in subtitles, and of silence, as whisper.cpp writes them: `[BLANK_AUDIO]`, `(music playing)`, `*coughs*`. */
 const ANNOTATION = /\[[^\]]*\]|\([^)]*\)|\*[^*]*\*/g;
+
+/** whisper.cpp's text where it heard no words, and other recognisers' for words that they could not make out. */
+const WORDLESS = /BLANK_AUDIO|inaudible|unintelligible/i;
+
+function namesSounds(text: string): boolean {
+  return isAnnotation(text) && !WORDLESS.test(text);
+}
 
 /** Whether the text tells of sounds alone; digits in brackets may be an area code. */
 function isAnnotation(text: string): boolean {

@@ -23,6 +23,11 @@ export interface Recognition {
   /** Number of leading words that the previous answer had too; they are stable. */
   readonly agreedWords?: number;
   readonly audioMs: number;
+  /**
+   * Clear voice by the voice detector, in milliseconds: each part weighted by how sure the detector is. Given only where no words were
+   * recognised; absent also without a detector, and where the recogniser names sounds, such as `[music]`.
+   */
+  readonly clearVoiceMs?: number;
 }
 
 /** One utterance; its features are computed as its audio arrives. */

@@ -6,6 +6,7 @@ import type { Logger } from '../../../lib/logger.ts';
 import { hasCode } from '../../../lib/unknown-value.ts';
 import type { EngineReport } from '../../hearing/hearing.ts';
 import type { EngineProbe, SynthesizerEngine } from '../pool/choose-synthesizer.ts';
+import { withoutSpeltScripts } from '../pool/spelt-scripts.ts';
 import {
   pauseAfterMs,
   type SpeechRequest,
@@ -178,11 +179,11 @@ export class EspeakSynthesizer implements Synthesizer {
   async *speak(request: SpeechRequest): AsyncIterable<Int16Array> {
     const { signal } = request;
     signal?.throwIfAborted();
-    const text = spokenText(request.text);
+    const voice = this.#voiceFor(request);
+    const text = withoutSpeltScripts(spokenText(request.text), voice.name);
     if (text === '') {
       return;
     }
-    const voice = this.#voiceFor(request);
     yield* this.#pool.speak({ text, voice, pauseAfterMs: pauseAfterMs(text) }, { signal });
   }
 

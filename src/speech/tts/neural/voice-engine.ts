@@ -6,6 +6,7 @@ import type { Logger } from '../../../lib/logger.ts';
 import type { Provider } from '../../../lib/onnx/onnx-providers.ts';
 import type { EngineReport } from '../../hearing/hearing.ts';
 import type { SynthesizerEngine } from '../pool/choose-synthesizer.ts';
+import { withoutSpeltScripts } from '../pool/spelt-scripts.ts';
 import {
   pauseAfterMs,
   type SpeechRequest,
@@ -142,12 +143,14 @@ class VoiceSynthesizer implements Synthesizer {
   async *speak(request: SpeechRequest): AsyncIterable<Int16Array> {
     const { signal, onWords } = request;
     signal?.throwIfAborted();
-    const text = spokenText(request.text);
-    if (text === '') return;
+    const readable = spokenText(request.text);
+    if (readable === '') return;
     const voice = this.#voiceFor(request);
     if (voice === undefined) {
       throw new SynthesisError(`Cannot speak with "${request.voice}": no voice has its language`);
     }
+    const text = withoutSpeltScripts(readable, voice.reads);
+    if (text === '') return;
     const sentence = { text, voice, pauseAfterMs: pauseAfterMs(text) };
     // Word ends are useless when their number differs from that of the words.
     const isWhole = wordCount(text) === wordCount(request.text);

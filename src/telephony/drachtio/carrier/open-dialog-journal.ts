@@ -10,6 +10,7 @@ import { type Clock, TRANSACTION_MS, within } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import { withoutQuotedText } from '../../call-headers.ts';
 import { hostPortOfUri } from '../../trunks/trunk-table.ts';
+import { DialogWrites } from './dialog-writes.ts';
 import { type EndInvite, endAnswered, type FindProxy } from './orphaned-calls.ts';
 import {
   reasonOf,
@@ -45,7 +46,7 @@ export interface ServerConnection {
 export interface JournalEntry {
   /** Empty before the INVITE of an outgoing call. */
   readonly id: string;
-  /** Resolves when it is on disk, or could not be saved. */
+  /** Resolves when it is on disk, or could not be saved yet. */
   readonly saved: Promise<void>;
   /** The far end knows that the call is over. Safe to call twice. */
   forget(): void;
@@ -63,12 +64,11 @@ export class OpenDialogJournal {
   /** Connected servers. BYE goes by any of them, CANCEL and refusals by the transaction's own. */
   readonly #servers = new Set<ServerConnection>();
   #endsInProgress = 0;
-  /** Ends with the newest write; one write follows the other. */
-  #written: Promise<void> = Promise.resolve();
-  #writesPending = 0;
+  readonly #writes: DialogWrites;
 
   constructor(options: OpenDialogJournalOptions) {
     this.#options = options;
+    this.#writes = new DialogWrites(options);
     this.#orphans = [...options.orphans];
   }
 
@@ -161,9 +161,7 @@ export class OpenDialogJournal {
   }
 
   #save(open: OpenDialog): JournalEntry {
-    const saved = this.#write('could not save an open dialog', () =>
-      this.#options.store.save(open),
-    );
+    const saved = this.#writes.save(open);
     return {
       id: open.id,
       saved,
@@ -212,19 +210,7 @@ export class OpenDialogJournal {
   }
 
   #forget({ id }: OpenDialog): void {
-    void this.#write('could not remove a dialog', () => this.#options.store.remove(id));
-  }
-
-  /** Begins at once where no other write is pending. Never rejects: a call goes on when the disk fails. */
-  #write(failure: string, write: () => Promise<void>): Promise<void> {
-    const writing = this.#writesPending === 0 ? write() : this.#written.then(write);
-    this.#writesPending += 1;
-    this.#written = writing
-      .catch((error: unknown) => this.#options.log.error({ err: error }, failure))
-      .finally(() => {
-        this.#writesPending -= 1;
-      });
-    return this.#written;
+    void this.#writes.remove(id);
   }
 }
 
