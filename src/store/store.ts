@@ -1,7 +1,6 @@
 /** All stores of the domain, in one SQLite file. */
 import { randomBytes } from 'node:crypto';
-import type { Retention } from '../domain/account/account.ts';
-import type { AccountRetention, Leftovers } from '../domain/account/erasure.ts';
+import type { Leftovers } from '../domain/account/erasure.ts';
 import type { RateStore } from '../domain/account/rate-limit.ts';
 import type { LiveFeed } from '../domain/call/live-sound.ts';
 import { idMaker } from '../domain/ids.ts';
@@ -63,8 +62,8 @@ const OPTIMIZE_MS = DAY_MS;
 export interface Store extends Stores {
   /** Changes of calls as they are written. */
   readonly liveFeed: LiveFeed;
-  readonly retention: Retention;
-  readonly accountRetention: AccountRetention;
+  readonly retention: SqliteRetention;
+  readonly accountRetention: SqliteAccountRetention;
   readonly leftovers: Leftovers;
   readonly rates: RateStore;
 
@@ -132,7 +131,7 @@ function storeOn(
     ...stores,
     liveFeed: feeds.live,
     retention: new SqliteRetention(database),
-    accountRetention: new SqliteAccountRetention(database, { notifier: feeds.erasures }),
+    accountRetention: new SqliteAccountRetention(database, feeds.erasures),
     leftovers: new SqliteLeftovers(database, { checkpointer: () => checkpointer }),
     rates,
     transaction: (work) =>
@@ -166,12 +165,9 @@ function storeOn(
 
 function sqliteStores(
   database: Queries,
-  {
-    feeds,
-    clock,
-    box,
-  }: { readonly feeds: StoreFeeds; readonly clock: Clock; readonly box: SecretBox },
+  parts: { readonly feeds: StoreFeeds; readonly clock: Clock; readonly box: SecretBox },
 ): Stores {
+  const { feeds, clock, box } = parts;
   const newId = idMaker({ nowMs: () => clock.now().getTime(), random: randomBytes });
   return {
     accounts: new SqliteAccountStore(database),

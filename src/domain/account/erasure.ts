@@ -1,7 +1,7 @@
 /** Erasure of calls: orders, counts, audit log, retention of an account's calls, and the contracts of its stores. */
 import { DAY_MS, type Notifier } from '../../lib/clock.ts';
 import { ServiceError } from '../service-error.ts';
-import type { Account, CallRetention, Environment } from './account.ts';
+import type { CallRetention, Environment } from './account.ts';
 
 /** Noted calls that one step erases: a few milliseconds on the thread of the conversations. */
 export const ERASED_CALLS_MAX = 20;
@@ -148,18 +148,4 @@ export function limitsOf(retention: CallRetention, now: Date): RetentionLimits |
     transcriptsBefore: before(transcriptsDays),
     callsBefore: before(callsDays),
   };
-}
-
-/** Erases records past their retention, of calls that are over, in both environments. Leaves no tombstones. */
-export interface AccountRetention {
-  /**
-   * Erases, in one transaction, of `ERASED_CALLS_MAX` calls at most: whole calls first, then recordings, then words.
-   *
-   * @param order of kind `retention`; the same one in every step of a round.
-   * @returns of how many calls; `ERASED_CALLS_MAX` means that there may be more.
-   */
-  apply(account: Account, order: ErasureOrder): Promise<number>;
-
-  /** Counts what `apply` would erase over all steps of a round. */
-  count(account: Account, now: Date): Promise<ErasureCounts>;
 }
