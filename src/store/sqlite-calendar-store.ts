@@ -13,7 +13,7 @@ import { conflict } from '../domain/service-error.ts';
 import type { SecretBox } from '../lib/secrets.ts';
 import { allOf, firstOf, inScope, pageOf, type Queries, SqliteStore } from './queries.ts';
 import { NamedRecords } from './sqlite/named-records.ts';
-import { type RowOf, recordOf, rowOf } from './sqlite/rows.ts';
+import { readerOf, rowOf } from './sqlite/rows.ts';
 import { build } from './sqlite/schema.ts';
 
 /** Keeps calendars in SQLite. */
@@ -133,6 +133,4 @@ function appointmentsOf(key: CalendarKey) {
   return build.selectFrom('appointments').where(inScope(key)).where('calendar', '=', key.name);
 }
 
-function appointmentOf(row: RowOf<BookedAppointment>): BookedAppointment {
-  return recordOf<BookedAppointment>(row, { flags: ['isSynced'] });
-}
+const appointmentOf = readerOf<BookedAppointment>({ flags: ['isSynced'] });

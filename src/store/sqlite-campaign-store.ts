@@ -12,10 +12,10 @@ import {
   type NewContact,
 } from '../domain/campaign/campaign.ts';
 import type { Page } from '../domain/ids.ts';
-import { ServiceError } from '../domain/service-error.ts';
+import { conflict } from '../domain/service-error.ts';
 import type { Notifier } from '../lib/clock.ts';
 import { allOf, countOf, firstOf, inScope, pageOf, type Queries, SqliteStore } from './queries.ts';
-import { type RowOf, recordOf, rowOf } from './sqlite/rows.ts';
+import { type RowOf, readerOf, recordOf, rowOf } from './sqlite/rows.ts';
 import { build, type CallRow } from './sqlite/schema.ts';
 
 /** Keeps the JSON of a statement short. */
@@ -35,7 +35,7 @@ export class SqliteCampaignStore extends SqliteStore implements CampaignStore {
       const { unfinishedMax } = CAMPAIGN_LIMITS;
       if ((await countUnfinished(transaction, campaign)) >= unfinishedMax) {
         const why = `${unfinishedMax} are not over; cancel one first`;
-        throw new ServiceError('CONFLICT', `Cannot make the campaign: ${why}`);
+        throw conflict(`Cannot make the campaign: ${why}`);
       }
       await transaction.run(build.insertInto('campaigns').values(rowOf(campaign)));
       for (let first = 0; first < contacts.length; first += ROWS_A_STATEMENT) {
@@ -246,9 +246,7 @@ function pendingOf(id: string) {
   return changeOf(id).where('state', '=', 'pending');
 }
 
-function contactOf(row: RowOf<Contact>): Contact {
-  return recordOf<Contact>(row, { json: ['metadata', 'overrides'] });
-}
+const contactOf = readerOf<Contact>({ json: ['metadata', 'overrides'] });
 
 function countsOf(
   rows: readonly (Pick<RowOf<Contact>, 'state' | 'end_reason'> & { readonly n: number })[],

@@ -1,6 +1,5 @@
 /** All stores of the domain, in one SQLite file. */
 import { randomBytes } from 'node:crypto';
-import type { Leftovers } from '../domain/account/erasure.ts';
 import type { RateStore } from '../domain/account/rate-limit.ts';
 import type { LiveFeed } from '../domain/call/live-sound.ts';
 import { idMaker } from '../domain/ids.ts';
@@ -64,7 +63,7 @@ export interface Store extends Stores {
   readonly liveFeed: LiveFeed;
   readonly retention: SqliteRetention;
   readonly accountRetention: SqliteAccountRetention;
-  readonly leftovers: Leftovers;
+  readonly leftovers: SqliteLeftovers;
   readonly rates: RateStore;
 
   readonly transaction: RunTransaction;
@@ -132,7 +131,7 @@ function storeOn(
     liveFeed: feeds.live,
     retention: new SqliteRetention(database),
     accountRetention: new SqliteAccountRetention(database, feeds.erasures),
-    leftovers: new SqliteLeftovers(database, { checkpointer: () => checkpointer }),
+    leftovers: new SqliteLeftovers(database, () => checkpointer),
     rates,
     transaction: (work) =>
       database.transaction((transaction) => work(sqliteStores(transaction, { feeds, clock, box }))),

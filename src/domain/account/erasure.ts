@@ -1,6 +1,6 @@
 /** Erasure of calls: orders, counts, audit log, retention of an account's calls, and the contracts of its stores. */
 import { DAY_MS, type Notifier } from '../../lib/clock.ts';
-import { ServiceError } from '../service-error.ts';
+import { conflict, unprocessable } from '../service-error.ts';
 import type { CallRetention, Environment } from './account.ts';
 
 /** Noted calls that one step erases: a few milliseconds on the thread of the conversations. */
@@ -79,34 +79,6 @@ export interface ErasureStore {
   list(limit: number): Promise<readonly ErasureRecord[]>;
 }
 
-/** Work on the disk that deleted rows leave: recordings, free pages, the log. */
-export interface Leftovers {
-  /** Recordings to delete: paths inside the data folder. */
-  files(limit: number): Promise<readonly string[]>;
-
-  /** The file is gone. */
-  fileGone(file: string): Promise<void>;
-
-  /**
-   * Why the database file may hold copies of erased rows in the unused space of its pages, where SQLite leaves them when
-   * it moves rows: an order, or retention. Undefined: it holds none.
-   */
-  inPages(): Promise<'asked' | 'expired' | undefined>;
-
-  /** Rewrites the database file without them (`vacuum`): about 5 ms a megabyte, on the calling thread. */
-  compact(): Promise<void>;
-
-  /**
-   * Empties SQLite's log, which has rows as they were before they were erased.
-   *
-   * @returns false when another process reads the database at that moment; it is tried again soon.
-   */
-  emptyLog(): Promise<boolean>;
-
-  /** Size of the database file. */
-  sizeBytes(): Promise<number>;
-}
-
 /** Finishes erasures on the disk. */
 export interface Eraser {
   /** Resolves when named files are deleted and the log is empty. Never rejects: failures are logged and tried again. */
@@ -119,15 +91,14 @@ const NUMBER = /^\+?[0-9*#]{1,32}$/;
 /** @throws {ServiceError} UNPROCESSABLE when the text is no number that a call can show. */
 export function checkErasedNumber(text: string): void {
   if (NUMBER.test(text)) return;
-  throw new ServiceError(
-    'UNPROCESSABLE',
+  throw unprocessable(
     'Cannot erase calls of phoneNumber: expected a number as calls show it, such as +390612345678',
   );
 }
 
 /** @throws {ServiceError} CONFLICT. */
 export function refuseLiveCall(): never {
-  throw new ServiceError('CONFLICT', 'Cannot delete the call: it is not over; hang it up first');
+  throw conflict('Cannot delete the call: it is not over; hang it up first');
 }
 
 /** Calls that began before these instants lose recording, transcript or record; null: none does. */

@@ -9,7 +9,6 @@ import {
   type Eraser,
   type ErasureOrder,
   type ErasureStore,
-  type Leftovers,
   limitsOf,
 } from '../../domain/account/erasure.ts';
 import { isRecordingPath } from '../../domain/call/recording-link.ts';
@@ -18,6 +17,7 @@ import { StoreError } from '../../domain/service-error.ts';
 import { type Clock, DAY_MS } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { Repeater } from '../../lib/repeater.ts';
+import type { SqliteLeftovers } from './sqlite-erasure-store.ts';
 import type { SqliteAccountRetention, SqliteRetention } from './sqlite-retention.ts';
 
 const SWEEP_MS = 600_000;
@@ -122,6 +122,9 @@ export class RetentionRounds {
     }
   }
 }
+
+/** The part of `SqliteLeftovers` that the rounds use. */
+type Leftovers = Pick<SqliteLeftovers, keyof SqliteLeftovers>;
 
 /** Makes the rounds that finish erasures; nothing is started. */
 export function openEraser(

@@ -11,9 +11,9 @@ import type { AccountStore, Founding } from '../../domain/account/account-rules.
 import { API_KEYS_MAX, type ApiKey, type ApiKeyStore } from '../../domain/account/api-key.ts';
 import type { Scope } from '../../domain/agent/agent.ts';
 import type { Page } from '../../domain/ids.ts';
-import { ServiceError } from '../../domain/service-error.ts';
+import { conflict } from '../../domain/service-error.ts';
 import { allOf, countOf, firstOf, inScope, pageOf, type Queries, SqliteStore } from '../queries.ts';
-import { recordOf, rowOf } from '../sqlite/rows.ts';
+import { readerOf, recordOf, rowOf } from '../sqlite/rows.ts';
 import { type AccountRow, type ApiKeyRow, build, type SigningSecretRow } from '../sqlite/schema.ts';
 
 /** Keeps accounts in SQLite; their signing secrets are one row an environment. */
@@ -73,7 +73,7 @@ export class SqliteAccountStore extends SqliteStore implements AccountStore {
         .where('prepared_secret', 'is', null);
       if ((await transaction.run(prepare)) > 0) return;
       const why = 'one is prepared already; activate it, or drop it';
-      throw new ServiceError('CONFLICT', `Cannot prepare a signing secret: ${why}`);
+      throw conflict(`Cannot prepare a signing secret: ${why}`);
     });
   }
 
@@ -88,7 +88,7 @@ export class SqliteAccountStore extends SqliteStore implements AccountStore {
         })
         .where('prepared_secret', 'is not', null);
       if ((await transaction.run(activate)) > 0) return;
-      throw new ServiceError('CONFLICT', 'Cannot activate a signing secret: none is prepared');
+      throw conflict('Cannot activate a signing secret: none is prepared');
     });
   }
 
@@ -159,8 +159,7 @@ export class SqliteApiKeyStore extends SqliteStore implements ApiKeyStore {
     const valid = keysOf(accountId, [environment]).where('revoked_at', 'is', null);
     await this.database.transaction(async (transaction) => {
       if ((await countOf(transaction, valid)) >= API_KEYS_MAX) {
-        throw new ServiceError(
-          'CONFLICT',
+        throw conflict(
           `Cannot make the key: the environment has ${API_KEYS_MAX} that are not revoked`,
         );
       }
@@ -220,6 +219,4 @@ function keyRowOf(apiKey: ApiKey, hash: string): ApiKeyRow {
   return { ...rowOf(apiKey), hash };
 }
 
-function keyOf(row: ApiKeyRow): ApiKey {
-  return recordOf<ApiKey>(row, { json: ['scopes'], without: ['hash'] });
-}
+const keyOf = readerOf<ApiKey>({ json: ['scopes'], without: ['hash'] });

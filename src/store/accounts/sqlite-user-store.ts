@@ -4,7 +4,7 @@ import type { AuditEntry, AuditLog } from '../../domain/account/audit-log.ts';
 import type { Invite, StoredUser, UserStore } from '../../domain/account/user.ts';
 import type { Page } from '../../domain/ids.ts';
 import { allOf, firstOf, pageOf, SqliteStore } from '../queries.ts';
-import { recordOf, rowOf } from '../sqlite/rows.ts';
+import { readerOf, recordOf, rowOf } from '../sqlite/rows.ts';
 import { build } from '../sqlite/schema.ts';
 
 /** Keeps users and invites in SQLite. */
@@ -63,9 +63,7 @@ export class SqliteUserStore extends SqliteStore implements UserStore {
   }
 }
 
-function inviteOf(row: Parameters<typeof recordOf<Invite>>[0] & { readonly hash: string }): Invite {
-  return recordOf<Invite>(row, { without: ['hash'] });
-}
+const inviteOf = readerOf<Invite>({ without: ['hash'] });
 
 type PageQuery = Parameters<AuditLog['page']>[0];
 
@@ -78,9 +76,8 @@ export class SqliteAuditLog extends SqliteStore implements AuditLog {
   page(query: PageQuery): Promise<Page<AuditEntry>> {
     const every = entriesOf(query);
     const sorted = every.selectAll().orderBy('position', 'desc');
-    return pageOf(this.database, { every, sorted, range: query }, (row) =>
-      recordOf<AuditEntry>(row, { without: ['position'] }),
-    );
+    const entryOf = readerOf<AuditEntry>({ without: ['position'] });
+    return pageOf(this.database, { every, sorted, range: query }, entryOf);
   }
 }
 

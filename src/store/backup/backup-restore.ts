@@ -30,8 +30,6 @@ import {
 } from './backup.ts';
 import { diskErrorOf } from './disk-error.ts';
 
-const NO_THREAD = { checkpointer: () => undefined };
-
 const LOG_SUFFIXES = ['-wal', '-shm'] as const;
 
 /** The files of a database in use, or after a crash. */
@@ -141,7 +139,7 @@ async function settle(
     const known = [...ofNewer, ...(ofBefore ? [ofBefore] : [])];
     let callsErased = 0;
     for (const erasures of known) callsErased += await eraseAgain(database, erasures);
-    if (callsErased > 0) await new SqliteLeftovers(database, NO_THREAD).compact();
+    if (callsErased > 0) await new SqliteLeftovers(database).compact();
     const erasuresRead = ofBefore === null ? null : ofBefore !== undefined;
     return { migrations, callsEnded, callsErased, erasuresRead };
   } finally {

@@ -1,7 +1,7 @@
 /** Calls in SQLite, with their transcripts, timelines, events and open SIP dialogs. */
 import { sql } from 'kysely';
 import type { Environment } from '../../domain/account/account.ts';
-import type { Scope } from '../../domain/agent/agent.ts';
+import { isSameScope, type Scope } from '../../domain/agent/agent.ts';
 import {
   ANSWER_SCALE,
   answerTimesOf,
@@ -25,7 +25,7 @@ import type { DialogStore, OpenDialog } from '../../domain/call/open-dialog.ts';
 import type { ServiceEvent } from '../../domain/webhook/service-event.ts';
 import type { Notifier } from '../../lib/clock.ts';
 import { allOf, countOf, firstOf, type Queries, SqliteStore } from '../queries.ts';
-import { recordOf, rowOf } from '../sqlite/rows.ts';
+import { readerOf, recordOf, rowOf } from '../sqlite/rows.ts';
 import { build, type CallRow, type TranscriptRow } from '../sqlite/schema.ts';
 import type { StoreFeeds } from '../store-feeds.ts';
 import { SqliteEventStore } from '../webhooks/sqlite-webhook-stores.ts';
@@ -111,8 +111,7 @@ export class SqliteCallStore extends SqliteStore implements CallStore {
 
   async find(scope: Scope, callId: string): Promise<Call | undefined> {
     const call = await this.findById(callId);
-    const isTheirs = call?.accountId === scope.accountId && call.environment === scope.environment;
-    return isTheirs ? call : undefined;
+    return call !== undefined && isSameScope(scope, call) ? call : undefined;
   }
 
   async findById(callId: string): Promise<Call | undefined> {
@@ -173,8 +172,8 @@ async function countAnswersOf(database: Queries, call: CallRow): Promise<void> {
 
 async function timelineOf(database: Queries, callId: string): Promise<readonly TimelineEntry[]> {
   const query = build.selectFrom('timeline_entries').selectAll().where('call_id', '=', callId);
-  const format = { json: ['details'], without: ['call_id', 'position'] } as const;
-  return allOf(database, query.orderBy('position'), (row) => recordOf<TimelineEntry>(row, format));
+  const entryOf = readerOf<TimelineEntry>({ json: ['details'], without: ['call_id', 'position'] });
+  return allOf(database, query.orderBy('position'), entryOf);
 }
 
 /**
@@ -240,7 +239,7 @@ export class SqliteDialogStore extends SqliteStore implements DialogStore {
   async all(): Promise<readonly OpenDialog[]> {
     const query = build.selectFrom('open_dialogs').selectAll();
     const oldest = query.orderBy('opened_at').orderBy('id').limit(DIALOGS_MAX);
-    return allOf(this.database, oldest, (row) => recordOf<OpenDialog>(row, { json: JSON_FIELDS }));
+    return allOf(this.database, oldest, readerOf<OpenDialog>({ json: JSON_FIELDS }));
   }
 }
 

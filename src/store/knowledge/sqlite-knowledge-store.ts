@@ -13,7 +13,7 @@ import {
   type UnreadPassage,
 } from '../../domain/knowledge/knowledge.ts';
 import type { Passage } from '../../domain/knowledge/passages.ts';
-import { ServiceError } from '../../domain/service-error.ts';
+import { conflict } from '../../domain/service-error.ts';
 import { allOf, firstOf, inScope, pageOf, type Queries, SqliteStore } from '../queries.ts';
 import { recordOf, rowOf } from '../sqlite/rows.ts';
 import { build } from '../sqlite/schema.ts';
@@ -156,8 +156,7 @@ async function requireRoom(
 
 function refuseBeyond(max: number, count: number, what: string): void {
   if (count <= max) return;
-  throw new ServiceError(
-    'CONFLICT',
+  throw conflict(
     `Cannot add the document: the agent would have ${count} ${what}, and ${max} is the most; delete another document first`,
   );
 }

@@ -55,6 +55,11 @@ export function recordOf<Fields>(row: RowOf<Fields>, format: Format<Fields> = {}
   return record as Fields;
 }
 
+/** Makes the function that reads a record from a row in a format. */
+export function readerOf<Fields>(format: Format<Fields>): (row: RowOf<Fields>) => Fields {
+  return (row) => recordOf<Fields>(row, format);
+}
+
 function camelCase(column: string): string {
   return column.replace(/_[a-z]/g, ([, letter = '']) => letter.toUpperCase());
 }

@@ -10,7 +10,7 @@ import {
   type RateStore,
   type RateWindow,
 } from '../../domain/account/rate-limit.ts';
-import { ServiceError } from '../../domain/service-error.ts';
+import { conflict, type ServiceError, unprocessable } from '../../domain/service-error.ts';
 import { type Queries, SqliteStore } from '../queries.ts';
 import { build, type Tables } from './schema.ts';
 
@@ -204,15 +204,13 @@ function isOf(request: IdempotencyScope) {
 }
 
 function anotherBody(): ServiceError {
-  return new ServiceError(
-    'UNPROCESSABLE',
+  return unprocessable(
     'Cannot repeat the request: its X-Idempotency-Key was used with another body',
   );
 }
 
 function stillRunning(): ServiceError {
-  return new ServiceError(
-    'CONFLICT',
+  return conflict(
     'Cannot repeat the request yet: the first one with its X-Idempotency-Key is still running',
   );
 }

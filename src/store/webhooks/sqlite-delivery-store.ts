@@ -4,7 +4,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { ATTEMPTS_KEPT } from '../../domain/account/account.ts';
 import type { Scope } from '../../domain/agent/agent.ts';
 import type { Page } from '../../domain/ids.ts';
-import { ServiceError } from '../../domain/service-error.ts';
+import { conflict } from '../../domain/service-error.ts';
 import type {
   DeliveryAttempt,
   DeliveryQuery,
@@ -15,7 +15,7 @@ import type {
 import { RESENDS_MAX } from '../../domain/webhook/webhook-endpoint.ts';
 import type { Notifier } from '../../lib/clock.ts';
 import { allOf, inScope, type Queries, SqliteStore } from '../queries.ts';
-import { recordOf } from '../sqlite/rows.ts';
+import { readerOf, recordOf } from '../sqlite/rows.ts';
 import { build, type WebhookDeliveryRow } from '../sqlite/schema.ts';
 
 /** A delivery with the call of its event. */
@@ -42,7 +42,7 @@ export class SqliteDeliveryStore extends SqliteStore implements DeliveryStore {
   }
 
   async find(scope: Scope, deliveryId: string): Promise<WebhookDelivery | undefined> {
-    const row = await rowOf(this.database, scope, deliveryId);
+    const row = await deliveryRow(this.database, scope, deliveryId);
     return row === undefined ? undefined : deliveryOf(row);
   }
 
@@ -65,11 +65,11 @@ export class SqliteDeliveryStore extends SqliteStore implements DeliveryStore {
 
   async resend(scope: Scope, deliveryId: string, now: Date): Promise<WebhookDelivery> {
     const resent = await this.database.transaction(async (transaction) => {
-      const row = existing(await rowOf(transaction, scope, deliveryId), deliveryId);
+      const row = existing(await deliveryRow(transaction, scope, deliveryId), deliveryId);
       refuseResend(row, now);
       const again = row.status === 'pending' ? hurry(now) : restart(now);
       await transaction.run(again.where('id', '=', deliveryId));
-      return existing(await rowOf(transaction, scope, deliveryId), deliveryId);
+      return existing(await deliveryRow(transaction, scope, deliveryId), deliveryId);
     });
     this.database.onCommit(() => this.#notifier.notify());
     return deliveryOf(resent);
@@ -100,7 +100,7 @@ const ATTEMPT_FORMAT = {
   without: ['delivery_id', 'position'],
 } as const;
 
-async function rowOf(
+async function deliveryRow(
   database: Queries,
   { accountId, environment }: Scope,
   deliveryId: string,
@@ -231,10 +231,10 @@ function filtered(scope: Scope, { status, endpointId, eventId }: DeliveryQuery) 
 function refuseResend(delivery: DeliveryOfEndpoint, now: Date): void {
   const { endpoint_status, next_attempt_at, status } = delivery;
   if (status === 'pending' && (next_attempt_at ?? 0) <= now.getTime()) {
-    throw new ServiceError('CONFLICT', 'Cannot resend the delivery: it is being sent');
+    throw conflict('Cannot resend the delivery: it is being sent');
   }
   if (endpoint_status === 'disabled') {
-    throw new ServiceError('CONFLICT', 'Cannot resend the delivery: its endpoint is disabled');
+    throw conflict('Cannot resend the delivery: its endpoint is disabled');
   }
 }
 
@@ -244,6 +244,4 @@ function existing(row: DeliveryOfEndpoint | undefined, deliveryId: string): Deli
   return row;
 }
 
-function deliveryOf(row: DeliveryRow): WebhookDelivery {
-  return recordOf<WebhookDelivery>(row, { without: ['event_at', 'endpoint_status'] });
-}
+const deliveryOf = readerOf<WebhookDelivery>({ without: ['event_at', 'endpoint_status'] });

@@ -19,7 +19,7 @@ import {
 } from '../../domain/webhook/webhook-endpoint.ts';
 import { HOUR_MS, type Notifier } from '../../lib/clock.ts';
 import { allOf, countOf, firstOf, inScope, pageOf, type Queries, SqliteStore } from '../queries.ts';
-import { type RowOf, recordOf, rowOf } from '../sqlite/rows.ts';
+import { readerOf, rowOf } from '../sqlite/rows.ts';
 import { build } from '../sqlite/schema.ts';
 
 /** Keeps webhook endpoints in SQLite. */
@@ -37,8 +37,9 @@ export class SqliteWebhookEndpointStore extends SqliteStore implements WebhookEn
     const row = { ...rowOf(endpoint), ...fresh };
     await this.database.transaction(async (transaction) => {
       if ((await countOf(transaction, endpointsOf(endpoint))) >= WEBHOOK_ENDPOINTS_MAX) {
-        const why = `there are ${WEBHOOK_ENDPOINTS_MAX} already`;
-        throw conflict(`Cannot make the webhook endpoint: ${why}`);
+        throw conflict(
+          `Cannot make the webhook endpoint: there are ${WEBHOOK_ENDPOINTS_MAX} already`,
+        );
       }
       await transaction.run(build.insertInto('webhook_endpoints').values(row));
     });
@@ -112,12 +113,10 @@ function endpointsOf(scope: Scope) {
     .where('deleted_at', 'is', null);
 }
 
-function endpointOf(row: RowOf<WebhookEndpoint>): WebhookEndpoint {
-  return recordOf<WebhookEndpoint>(row, {
-    json: ['events'],
-    without: ['failures_in_row', 'failing_since', 'deleted_at', 'after_position', 'last_attempt'],
-  });
-}
+const endpointOf = readerOf<WebhookEndpoint>({
+  json: ['events'],
+  without: ['failures_in_row', 'failing_since', 'deleted_at', 'after_position', 'last_attempt'],
+});
 
 function attemptOf(json: string): EndpointHealth['lastAttempt'] {
   const { at, statusCode, error } = JSON.parse(json);
@@ -225,6 +224,4 @@ function firstSince(hour: number) {
     .select((expression) => expression.fn.min('first.position').as('position'));
 }
 
-function eventOf(row: RowOf<ServiceEvent>): ServiceEvent {
-  return recordOf<ServiceEvent>(row, { without: ['position'] });
-}
+const eventOf = readerOf<ServiceEvent>({ without: ['position'] });
