@@ -1,5 +1,5 @@
 /** Calls in progress, real and simulated ones as one: look-up, hang-up, transfer, level meters, listening in, quality, waveforms. */
-import type { Scope } from '../domain/agent/agent.ts';
+import { isSameScope, type Scope } from '../domain/agent/agent.ts';
 import type { CallQuality } from '../domain/call/call-life.ts';
 import {
   type CallLevels,
@@ -334,7 +334,7 @@ export class LevelRounds {
       return [{ call, levels: { callId, callerDbfs: taken.caller, agentDbfs: taken.agent } }];
     });
     for (const { scope, onLevels } of [...this.#watches]) {
-      const own = measured.filter(({ call }) => isSame(scope, call.scope));
+      const own = measured.filter(({ call }) => isSameScope(scope, call.scope));
       if (own.length > 0) onLevels(own.map(({ levels }) => levels));
     }
   }
@@ -343,7 +343,7 @@ export class LevelRounds {
   #measure(): void {
     const watched = this.#options
       .inProgress()
-      .filter(({ scope }) => [...this.#watches].some((watch) => isSame(watch.scope, scope)));
+      .filter(({ scope }) => [...this.#watches].some((watch) => isSameScope(watch.scope, scope)));
     const ids = new Set(watched.map(({ callId }) => callId));
     for (const [callId, meter] of this.#meters) if (!ids.has(callId)) this.#turnOff(callId, meter);
     for (const { callId, audio } of watched) {
@@ -362,8 +362,4 @@ export class LevelRounds {
     this.#cancel();
     for (const [callId, meter] of this.#meters) this.#turnOff(callId, meter);
   }
-}
-
-function isSame(one: Scope, other: Scope): boolean {
-  return one.accountId === other.accountId && one.environment === other.environment;
 }

@@ -72,7 +72,7 @@ export function addBackupCommands(root: Command, console: Console): void {
 /** @throws {Error} while a server works on the database: it does this itself, unless the file is large. */
 async function compact(console: Console): Promise<Result> {
   return whileStopped(console, async (database) => {
-    const store = new SqliteLeftovers(database, { checkpointer: () => undefined });
+    const store = new SqliteLeftovers(database);
     const beforeBytes = await store.sizeBytes();
     await store.compact();
     const afterBytes = await store.sizeBytes();

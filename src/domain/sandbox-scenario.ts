@@ -1,5 +1,5 @@
 /** Scenarios of the sandbox: the simulated party, chosen by the last two digits of its number; pure */
-import { ServiceError } from './service-error.ts';
+import { unprocessable } from './service-error.ts';
 
 /** Scenarios by the last two digits of the number; every other number has the friendly party. */
 export const SCENARIO_BY_DIGITS = {
@@ -54,8 +54,7 @@ export function scenarioRingingIn(facts: {
   const named = scenario === undefined ? undefined : scenarioNamed(scenario);
   const chosen = named ?? scenarioOfNumber(from);
   if (NEVER_RING_IN.includes(chosen)) {
-    throw new ServiceError(
-      'UNPROCESSABLE',
+    throw unprocessable(
       `Cannot simulate the call: the party "${chosen}" can only be called; name another in "scenario"`,
     );
   }

@@ -50,6 +50,11 @@ export function conflict(message: string): ServiceError {
   return new ServiceError('CONFLICT', message);
 }
 
+/** Error for a request that is well-formed and cannot be carried out. */
+export function unprocessable(message: string): ServiceError {
+  return new ServiceError('UNPROCESSABLE', message);
+}
+
 /** The error for a body with a wrong field. */
 export function bodyFault(path: string, message: string): ServiceError {
   const fault = { path, message };

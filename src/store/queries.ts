@@ -38,6 +38,34 @@ export interface Queries {
   onCommit(effect: () => void): void;
 }
 
+/** Base of the stores on a database, or on a transaction of it. */
+export abstract class SqliteStore {
+  protected readonly database: Queries;
+
+  constructor(database: Queries) {
+    this.database = database;
+  }
+}
+
+/** The item of a query's first row, undefined when there is none. */
+export async function firstOf<Row, Item>(
+  database: Queries,
+  query: Compilable<Row>,
+  itemOf: (row: Row) => Item,
+): Promise<Item | undefined> {
+  const row = await database.get(query);
+  return row === undefined ? undefined : itemOf(row);
+}
+
+/** The items of all rows of a query. */
+export async function allOf<Row, Item>(
+  database: Queries,
+  query: Compilable<Row>,
+  itemOf: (row: Row) => Item,
+): Promise<readonly Item[]> {
+  return (await database.all(query)).map((row) => itemOf(row));
+}
+
 /** The condition on a row of any table whose rows belong to an account and environment. */
 export function inScope({ accountId, environment }: Scope): Expression<SqlBool> {
   return expressionBuilder<Tables, 'agents'>().and({ account_id: accountId, environment });
@@ -65,5 +93,5 @@ export async function pageOf<Table extends keyof Tables, Row, Item>(
 ): Promise<Page<Item>> {
   const { limit, offset } = query.range;
   const rows = await database.all(query.sorted.limit(limit).offset(offset));
-  return { items: rows.map(itemOf), total: await countOf(database, query.every) };
+  return { items: rows.map((row) => itemOf(row)), total: await countOf(database, query.every) };
 }

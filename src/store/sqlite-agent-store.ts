@@ -21,23 +21,17 @@ import {
   type SavedDraftStore,
 } from '../domain/agent/agent-version.ts';
 import type { Page, PageRange } from '../domain/ids.ts';
-import { ServiceError } from '../domain/service-error.ts';
+import { conflict } from '../domain/service-error.ts';
 import { DAY_MS } from '../lib/clock.ts';
-import { inScope, pageOf, type Queries } from './queries.ts';
-import { recordOf, rowOf } from './sqlite/rows.ts';
+import { firstOf, inScope, pageOf, type Queries, SqliteStore } from './queries.ts';
+import { type RowOf, recordOf, rowOf } from './sqlite/rows.ts';
 import { type AgentRow, type AgentVersionRow, build } from './sqlite/schema.ts';
 
 /** Keeps agents in SQLite. */
-export class SqliteAgentStore implements AgentStore {
-  readonly #database: Queries;
-
-  constructor(database: Queries) {
-    this.#database = database;
-  }
-
+export class SqliteAgentStore extends SqliteStore implements AgentStore {
   async insert(agent: Agent, by: ChangedBy = 'api'): Promise<void> {
     const row = rowOf(agent);
-    await this.#database.transaction(async (transaction) => {
+    await this.database.transaction(async (transaction) => {
       await refuseHeldNumber(transaction, row);
       await transaction.run(build.insertInto('agents').values(row));
       await new SqliteAgentVersionStore(transaction).keep(agent, [], by);
@@ -46,23 +40,23 @@ export class SqliteAgentStore implements AgentStore {
 
   async update(agent: Agent, by: ChangedBy = 'api'): Promise<void> {
     const row = rowOf(agent);
-    await this.#database.transaction(async (transaction) => {
+    await this.database.transaction(async (transaction) => {
       await refuseHeldNumber(transaction, row);
       const before = await new SqliteAgentStore(transaction).find(agent, agent.id);
       if (before === undefined) return;
       await transaction.run(build.updateTable('agents').set(row).where('id', '=', agent.id));
       const changed = changedFields(before, agent);
-      if (changed.length > 0)
-        await new SqliteAgentVersionStore(transaction).keep(agent, changed, by);
+      const versions = new SqliteAgentVersionStore(transaction);
+      if (changed.length > 0) await versions.keep(agent, changed, by);
     });
   }
 
   async requireFreeNumber(agent: Agent): Promise<void> {
-    await refuseHeldNumber(this.#database, rowOf(agent));
+    await refuseHeldNumber(this.database, rowOf(agent));
   }
 
   async delete(scope: Scope, agentId: string): Promise<void> {
-    await this.#database.transaction(async (transaction) => {
+    await this.database.transaction(async (transaction) => {
       if ((await new SqliteAgentStore(transaction).find(scope, agentId)) === undefined) return;
       const liveCall = build
         .selectFrom('calls')
@@ -71,15 +65,14 @@ export class SqliteAgentStore implements AgentStore {
         // The same condition as in the index `calls_unfinished`.
         .where(sql<boolean>`status in ('queued', 'ringing', 'in_progress')`);
       if ((await transaction.get(liveCall.limit(1))) !== undefined) {
-        throw new ServiceError('CONFLICT', 'Cannot delete the agent: it has a live call');
+        throw conflict('Cannot delete the agent: it has a live call');
       }
       await transaction.run(build.deleteFrom('agents').where('id', '=', agentId));
     });
   }
 
   async find(scope: Scope, agentId: string): Promise<Agent | undefined> {
-    const row = await this.#database.get(agentsOf(scope).selectAll().where('id', '=', agentId));
-    return row === undefined ? undefined : agentOf(row);
+    return firstOf(this.database, agentsOf(scope).selectAll().where('id', '=', agentId), agentOf);
   }
 
   async findWithUsage(scope: Scope, agentId: string, now: Date): Promise<AgentDetail | undefined> {
@@ -87,7 +80,7 @@ export class SqliteAgentStore implements AgentStore {
       .selectAll()
       .select(usageSince(midnightMs(now)))
       .select(DRAFT_AT);
-    const found = await this.#database.get(query.where('id', '=', agentId));
+    const found = await this.database.get(query.where('id', '=', agentId));
     if (found === undefined) return undefined;
     const { draft_at: draftAt, ...row } = found;
     const draft = { draftAt: draftAt === null ? null : new Date(draftAt) };
@@ -103,12 +96,11 @@ export class SqliteAgentStore implements AgentStore {
       .select(usageSince(midnightMs(now)))
       .orderBy('created_at', 'desc')
       .orderBy('id', 'desc');
-    return pageOf(this.#database, { every, sorted, range }, summaryOf);
+    return pageOf(this.database, { every, sorted, range }, summaryOf);
   }
 
   async findByPhoneNumber(phoneNumber: string): Promise<Agent | undefined> {
-    const row = await this.#database.get(liveHolder(phoneNumber).selectAll());
-    return row === undefined ? undefined : agentOf(row);
+    return firstOf(this.database, liveHolder(phoneNumber).selectAll(), agentOf);
   }
 }
 
@@ -122,10 +114,7 @@ async function refuseHeldNumber(
     environment === 'live' ? liveHolder(phone_number) : testHolder(phone_number, account_id);
   const held = await database.get(holder.select('id').where('id', '<>', id));
   if (held === undefined) return;
-  throw new ServiceError(
-    'CONFLICT',
-    'Cannot use phoneNumber: another agent of the environment holds it',
-  );
+  throw conflict('Cannot use phoneNumber: another agent of the environment holds it');
 }
 
 /** A number belongs to one live agent of the server. The literal is the condition of the index. */
@@ -182,13 +171,11 @@ const AGENT_SUMMARY_COLUMNS = [
   'updated_at',
 ] as const satisfies readonly (keyof AgentRow)[];
 
-type AgentFacts = Omit<AgentSummary, keyof ReturnType<typeof usageOf>>;
-
-type SummaryRow = Pick<AgentRow, (typeof AGENT_SUMMARY_COLUMNS)[number]>;
-
 const JSON_FIELDS = ['tools', 'extract', 'settings'] as const;
 
 const USAGE_COLUMNS = ['calls_today', 'seconds_today'];
+
+type AgentFacts = Omit<AgentSummary, keyof ReturnType<typeof usageOf>>;
 
 /** Calls of an agent since midnight UTC. */
 interface UsageColumns {
@@ -205,29 +192,17 @@ function withDefaults<Content extends AgentContent>(agent: Content): Content {
   return { ...agent, settings: { ...DEFAULT_AGENT_SETTINGS, ...agent.settings } };
 }
 
-function summaryOf(row: SummaryRow & UsageColumns): AgentSummary {
+function summaryOf(row: RowOf<AgentFacts> & UsageColumns): AgentSummary {
   return { ...recordOf<AgentFacts>(row, { without: USAGE_COLUMNS }), ...usageOf(row) };
 }
 
-function usageOf(row: UsageColumns) {
-  return {
-    totalCallsToday: row.calls_today,
-    totalMinutesToday: minutesOf(row.seconds_today),
-  };
-}
-
-function minutesOf(seconds: number): number {
-  return Math.round(seconds / 6) / 10;
+/** Minutes with one decimal. */
+function usageOf({ calls_today, seconds_today }: UsageColumns) {
+  return { totalCallsToday: calls_today, totalMinutesToday: Math.round(seconds_today / 6) / 10 };
 }
 
 /** Keeps versions; the store of agents adds each one in the transaction of the change. */
-export class SqliteAgentVersionStore implements AgentVersionStore {
-  readonly #database: Queries;
-
-  constructor(database: Queries) {
-    this.#database = database;
-  }
-
+export class SqliteAgentVersionStore extends SqliteStore implements AgentVersionStore {
   /**
    * Keeps the agent as it is from now on, and drops versions beyond `AGENT_VERSIONS_KEPT`.
    *
@@ -237,7 +212,7 @@ export class SqliteAgentVersionStore implements AgentVersionStore {
     const { id, account_id, environment, created_at, updated_at, ...content } = rowOf(agent);
     const newest = sql<number>`(select coalesce(max(version), 0) from agent_versions
       where agent_id = ${id})`;
-    await this.#database.run(
+    await this.database.run(
       build.insertInto('agent_versions').values({
         ...content,
         agent_id: id,
@@ -247,7 +222,7 @@ export class SqliteAgentVersionStore implements AgentVersionStore {
         changed: JSON.stringify(changed),
       }),
     );
-    await this.#database.run(
+    await this.database.run(
       build
         .deleteFrom('agent_versions')
         .where('agent_id', '=', id)
@@ -258,13 +233,12 @@ export class SqliteAgentVersionStore implements AgentVersionStore {
   list(scope: Scope, agentId: string, range: PageRange): Promise<Page<AgentVersion>> {
     const every = versionsOf(scope, agentId);
     const sorted = every.selectAll('agent_versions').orderBy('version', 'desc');
-    return pageOf(this.#database, { every, sorted, range }, versionOf);
+    return pageOf(this.database, { every, sorted, range }, versionOf);
   }
 
   async find(scope: Scope, agentId: string, version: number): Promise<AgentVersion | undefined> {
     const query = versionsOf(scope, agentId).selectAll('agent_versions');
-    const row = await this.#database.get(query.where('version', '=', version));
-    return row === undefined ? undefined : versionOf(row);
+    return firstOf(this.database, query.where('version', '=', version), versionOf);
   }
 }
 
@@ -288,13 +262,7 @@ function versionOf(row: AgentVersionRow): AgentVersion {
 }
 
 /** Keeps drafts in SQLite. */
-export class SqliteSavedDraftStore implements SavedDraftStore {
-  readonly #database: Queries;
-
-  constructor(database: Queries) {
-    this.#database = database;
-  }
-
+export class SqliteSavedDraftStore extends SqliteStore implements SavedDraftStore {
   async find(scope: Scope, agentId: string): Promise<SavedDraft | undefined> {
     const query = build
       .selectFrom('agent_drafts')
@@ -302,7 +270,7 @@ export class SqliteSavedDraftStore implements SavedDraftStore {
       .selectAll('agent_drafts')
       .where('agent_drafts.agent_id', '=', agentId)
       .where(inScope(scope));
-    const row = await this.#database.get(query);
+    const row = await this.database.get(query);
     if (row === undefined) return undefined;
     return {
       changes: JSON.parse(row.changes) as AgentPatch,
@@ -313,7 +281,7 @@ export class SqliteSavedDraftStore implements SavedDraftStore {
   }
 
   async save(agentId: string, draft: SavedDraft): Promise<void> {
-    await this.#database.run(
+    await this.database.run(
       build.replaceInto('agent_drafts').values({
         agent_id: agentId,
         changes: JSON.stringify(draft.changes),
@@ -325,6 +293,6 @@ export class SqliteSavedDraftStore implements SavedDraftStore {
   }
 
   async delete(agentId: string): Promise<void> {
-    await this.#database.run(build.deleteFrom('agent_drafts').where('agent_id', '=', agentId));
+    await this.database.run(build.deleteFrom('agent_drafts').where('agent_id', '=', agentId));
   }
 }

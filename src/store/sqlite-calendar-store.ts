@@ -11,9 +11,9 @@ import type { TimeSpan } from '../domain/calendar/slots.ts';
 import type { Page, PageRange } from '../domain/ids.ts';
 import { conflict } from '../domain/service-error.ts';
 import type { SecretBox } from '../lib/secrets.ts';
-import { inScope, pageOf, type Queries } from './queries.ts';
+import { allOf, firstOf, inScope, pageOf, type Queries, SqliteStore } from './queries.ts';
 import { NamedRecords } from './sqlite/named-records.ts';
-import { type RowOf, recordOf, rowOf } from './sqlite/rows.ts';
+import { readerOf, rowOf } from './sqlite/rows.ts';
 import { build } from './sqlite/schema.ts';
 
 /** Keeps calendars in SQLite. */
@@ -59,27 +59,19 @@ async function deleteAppointments(
 const READ_MAX = 5000;
 
 /** Keeps appointments in SQLite. */
-export class SqliteAppointmentStore implements AppointmentStore {
-  readonly #database: Queries;
-
-  constructor(database: Queries) {
-    this.#database = database;
-  }
-
+export class SqliteAppointmentStore extends SqliteStore implements AppointmentStore {
   async insert(appointment: BookedAppointment): Promise<void> {
-    await this.#database.run(build.insertInto('appointments').values(rowOf(appointment)));
+    await this.database.run(build.insertInto('appointments').values(rowOf(appointment)));
   }
 
   async update(appointment: BookedAppointment): Promise<void> {
-    await this.#database.run(
-      build.updateTable('appointments').set(rowOf(appointment)).where('id', '=', appointment.id),
-    );
+    const changed = build.updateTable('appointments').set(rowOf(appointment));
+    await this.database.run(changed.where('id', '=', appointment.id));
   }
 
   async find(id: string): Promise<BookedAppointment | undefined> {
     const query = build.selectFrom('appointments').selectAll().where('id', '=', id);
-    const row = await this.#database.get(query);
-    return row === undefined ? undefined : appointmentOf(row);
+    return firstOf(this.database, query, appointmentOf);
   }
 
   holding(key: CalendarKey, { start, end }: TimeSpan): Promise<readonly BookedAppointment[]> {
@@ -111,7 +103,7 @@ export class SqliteAppointmentStore implements AppointmentStore {
   ): Promise<Page<BookedAppointment>> {
     const every = appointmentsOf(key).where('starts_at', '>=', from.getTime());
     const sorted = every.selectAll().orderBy('starts_at').orderBy('id');
-    return pageOf(this.#database, { every, sorted, range }, appointmentOf);
+    return pageOf(this.database, { every, sorted, range }, appointmentOf);
   }
 
   async unsynced(query: {
@@ -128,12 +120,12 @@ export class SqliteAppointmentStore implements AppointmentStore {
       .where('starts_at', '>', query.now.getTime())
       .orderBy('updated_at')
       .limit(query.limit);
-    return (await this.#database.all(rows)).map(appointmentOf);
+    return allOf(this.database, rows, appointmentOf);
   }
 
   async #read(selected: ReturnType<typeof appointmentsOf>): Promise<readonly BookedAppointment[]> {
     const query = selected.selectAll().orderBy('starts_at').limit(READ_MAX);
-    return (await this.#database.all(query)).map(appointmentOf);
+    return allOf(this.database, query, appointmentOf);
   }
 }
 
@@ -141,6 +133,4 @@ function appointmentsOf(key: CalendarKey) {
   return build.selectFrom('appointments').where(inScope(key)).where('calendar', '=', key.name);
 }
 
-function appointmentOf(row: RowOf<BookedAppointment>): BookedAppointment {
-  return recordOf<BookedAppointment>(row, { flags: ['isSynced'] });
-}
+const appointmentOf = readerOf<BookedAppointment>({ flags: ['isSynced'] });

@@ -12,31 +12,30 @@ import {
   type NewContact,
 } from '../domain/campaign/campaign.ts';
 import type { Page } from '../domain/ids.ts';
-import { ServiceError } from '../domain/service-error.ts';
+import { conflict } from '../domain/service-error.ts';
 import type { Notifier } from '../lib/clock.ts';
-import { countOf, inScope, pageOf, type Queries } from './queries.ts';
-import { type RowOf, recordOf, rowOf } from './sqlite/rows.ts';
+import { allOf, countOf, firstOf, inScope, pageOf, type Queries, SqliteStore } from './queries.ts';
+import { type RowOf, readerOf, recordOf, rowOf } from './sqlite/rows.ts';
 import { build, type CallRow } from './sqlite/schema.ts';
 
 /** Keeps the JSON of a statement short. */
 const ROWS_A_STATEMENT = 1000;
 
 /** Keeps campaigns in SQLite. */
-export class SqliteCampaignStore implements CampaignStore {
+export class SqliteCampaignStore extends SqliteStore implements CampaignStore {
   readonly notifier: Notifier;
-  readonly #database: Queries;
 
   constructor(database: Queries, notifier: Notifier) {
-    this.#database = database;
+    super(database);
     this.notifier = notifier;
   }
 
   async insert(campaign: Campaign, contacts: readonly NewContact[]): Promise<void> {
-    await this.#database.transaction(async (transaction) => {
+    await this.database.transaction(async (transaction) => {
       const { unfinishedMax } = CAMPAIGN_LIMITS;
       if ((await countUnfinished(transaction, campaign)) >= unfinishedMax) {
         const why = `${unfinishedMax} are not over; cancel one first`;
-        throw new ServiceError('CONFLICT', `Cannot make the campaign: ${why}`);
+        throw conflict(`Cannot make the campaign: ${why}`);
       }
       await transaction.run(build.insertInto('campaigns').values(rowOf(campaign)));
       for (let first = 0; first < contacts.length; first += ROWS_A_STATEMENT) {
@@ -49,23 +48,25 @@ export class SqliteCampaignStore implements CampaignStore {
 
   async update(campaign: Campaign): Promise<void> {
     const changed = build.updateTable('campaigns').set(rowOf(campaign));
-    await this.#database.run(changed.where('id', '=', campaign.id));
-    this.#database.onCommit(() => this.notifier.notify());
+    await this.database.run(changed.where('id', '=', campaign.id));
+    this.database.onCommit(() => this.notifier.notify());
   }
 
   async delete(id: string): Promise<void> {
-    await this.#database.run(build.deleteFrom('campaigns').where('id', '=', id));
+    await this.database.run(build.deleteFrom('campaigns').where('id', '=', id));
   }
 
   async find(scope: Scope, id: string): Promise<Campaign | undefined> {
-    const row = await this.#database.get(campaignsOf(scope).selectAll().where('id', '=', id));
-    return row && recordOf<Campaign>(row);
+    return firstOf(
+      this.database,
+      campaignsOf(scope).selectAll().where('id', '=', id),
+      recordOf<Campaign>,
+    );
   }
 
   async findById(id: string): Promise<Campaign | undefined> {
     const query = build.selectFrom('campaigns').selectAll().where('id', '=', id);
-    const row = await this.#database.get(query);
-    return row && recordOf<Campaign>(row);
+    return firstOf(this.database, query, recordOf<Campaign>);
   }
 
   list(
@@ -75,14 +76,14 @@ export class SqliteCampaignStore implements CampaignStore {
     const all = campaignsOf(scope);
     const every = status === undefined ? all : all.where('status', '=', status);
     const sorted = every.selectAll().orderBy('created_at', 'desc').orderBy('id', 'desc');
-    return pageOf(this.#database, { every, sorted, range }, (row) => recordOf<Campaign>(row));
+    return pageOf(this.database, { every, sorted, range }, recordOf<Campaign>);
   }
 
   async running(): Promise<readonly Campaign[]> {
     // The same condition as in the index `campaigns_running`.
     const query = build.selectFrom('campaigns').selectAll();
     const running = query.where('status', '=', sql.lit('running')).orderBy('id');
-    return (await this.#database.all(running)).map((row) => recordOf<Campaign>(row));
+    return allOf(this.database, running, recordOf<Campaign>);
   }
 
   async counts(id: string): Promise<ContactCounts> {
@@ -90,15 +91,15 @@ export class SqliteCampaignStore implements CampaignStore {
       .select(['state', 'end_reason'])
       .select((expression) => expression.fn.countAll<number>().as('n'))
       .groupBy(['state', 'end_reason']);
-    return countsOf(await this.#database.all(query));
+    return countsOf(await this.database.all(query));
   }
 
   async open(id: string): Promise<{ readonly calling: number; readonly hasPending: boolean }> {
     const calling = contactsOf(id).where('state', '=', 'calling');
     const pending = contactsOf(id).select('position').where('state', '=', 'pending').limit(1);
     return {
-      calling: await countOf(this.#database, calling),
-      hasPending: (await this.#database.get(pending)) !== undefined,
+      calling: await countOf(this.database, calling),
+      hasPending: (await this.database.get(pending)) !== undefined,
     };
   }
 
@@ -106,7 +107,7 @@ export class SqliteCampaignStore implements CampaignStore {
     const query = build.selectFrom('campaign_contacts').select('position').limit(1);
     // The same condition as in the index `campaign_contacts_calling`.
     const calling = query.where('state', '=', sql.lit('calling'));
-    return (await this.#database.get(calling)) !== undefined;
+    return (await this.database.get(calling)) !== undefined;
   }
 
   contacts(
@@ -116,17 +117,17 @@ export class SqliteCampaignStore implements CampaignStore {
     const all = contactsOf(id);
     const every = state === undefined ? all : all.where('state', '=', state);
     const sorted = every.selectAll().orderBy('position');
-    return pageOf(this.#database, { every, sorted, range }, contactOf);
+    return pageOf(this.database, { every, sorted, range }, contactOf);
   }
 
   async due(id: string, now: Date, limit: number): Promise<readonly Contact[]> {
     const query = inTurnOf(id).where('due_at', '<=', now.getTime()).limit(limit);
-    return (await this.#database.all(query)).map(contactOf);
+    return allOf(this.database, query, contactOf);
   }
 
   async dueAfter(id: string, latest: Date, limit: number): Promise<readonly Contact[]> {
     const query = inTurnOf(id).where('due_at', '>', latest.getTime()).limit(limit);
-    return (await this.#database.all(query)).map(contactOf);
+    return allOf(this.database, query, contactOf);
   }
 
   async calling(
@@ -135,9 +136,9 @@ export class SqliteCampaignStore implements CampaignStore {
     const query = contactsOf(id)
       .leftJoin('calls', 'calls.id', 'campaign_contacts.call_id')
       .selectAll('campaign_contacts')
-      .select('calls.status as call_status')
+      .select('calls.status as callStatus')
       .where('state', '=', 'calling');
-    return (await this.#database.all(query)).map(({ call_status: callStatus, ...row }) => ({
+    return allOf(this.database, query, ({ callStatus, ...row }) => ({
       ...contactOf(row),
       callStatus,
     }));
@@ -155,7 +156,7 @@ export class SqliteCampaignStore implements CampaignStore {
       .where('state', '=', sql.lit('calling'))
       .where(sql<boolean>`(calls.status is null or calls.status in ('completed', 'failed'))`)
       .limit(limit);
-    return (await this.#database.all(query)).map(({ status, why, failure, ...row }) => ({
+    return allOf(this.database, query, ({ status, why, failure, ...row }) => ({
       contact: contactOf(row),
       call: status === null ? undefined : { status, endReason: why, failureReason: failure },
     }));
@@ -163,21 +164,16 @@ export class SqliteCampaignStore implements CampaignStore {
 
   async saveContact(contact: Contact): Promise<void> {
     const { campaign_id, position, ...changes } = rowOf(contact);
-    const changed = build.updateTable('campaign_contacts').set(changes);
-    await this.#database.run(
-      changed.where('campaign_id', '=', campaign_id).where('position', '=', position),
-    );
+    const changed = changeOf(campaign_id).set(changes);
+    await this.database.run(changed.where('position', '=', position));
   }
 
   async claim({ campaignId, position }: Contact, callId: string): Promise<boolean> {
-    const claimed = build
-      .updateTable('campaign_contacts')
+    const claimed = pendingOf(campaignId)
       .set({ state: 'calling', call_id: callId, reason: null })
       .set({ attempts: sql<number>`attempts + 1` })
-      .where('campaign_id', '=', campaignId)
-      .where('position', '=', position)
-      .where('state', '=', 'pending');
-    return (await this.#database.run(claimed)) === 1;
+      .where('position', '=', position);
+    return (await this.database.run(claimed)) === 1;
   }
 
   async postpone(
@@ -185,7 +181,7 @@ export class SqliteCampaignStore implements CampaignStore {
     positions: readonly number[],
     { dueAt, reason }: { readonly dueAt: Date; readonly reason: string },
   ): Promise<void> {
-    await this.#database.run(
+    await this.database.run(
       pendingOf(id).set({ due_at: dueAt.getTime(), reason }).where('position', 'in', positions),
     );
   }
@@ -196,7 +192,7 @@ export class SqliteCampaignStore implements CampaignStore {
     positions?: readonly number[],
   ): Promise<number> {
     const closed = pendingOf(id).set({ state, reason });
-    return this.#database.run(
+    return this.database.run(
       positions === undefined ? closed : closed.where('position', 'in', positions),
     );
   }
@@ -214,23 +210,11 @@ function insertAll(
       ...[to, JSON.stringify(metadata), JSON.stringify(overrides)],
     ]),
   );
-  const columns = [
-    sql<string>`${id}`.as('campaign_id'),
-    sql<number>`key + ${first + 1}`.as('position'),
-    sql<string>`value ->> 0`.as('to'),
-    sql<string>`value ->> 1`.as('metadata'),
-    sql<string>`value ->> 2`.as('overrides'),
-    sql<Contact['state']>`'pending'`.as('state'),
-    sql<number>`0`.as('attempts'),
-    sql<number>`${dueAt}`.as('due_at'),
-  ] as const;
-  return build
-    .insertInto('campaign_contacts')
-    .columns([
-      ...(['campaign_id', 'position', 'to', 'metadata', 'overrides', 'state'] as const),
-      ...(['attempts', 'due_at'] as const),
-    ])
-    .expression(build.selectFrom(sql`json_each(${rows})`.as('row')).select(columns));
+  const contacts = sql`insert into campaign_contacts
+    (campaign_id, position, "to", metadata, overrides, state, attempts, due_at)
+    select ${id}, key + ${first + 1}, value ->> 0, value ->> 1, value ->> 2, 'pending', 0, ${dueAt}
+    from json_each(${rows})`;
+  return { compile: () => contacts.compile(build) };
 }
 
 function countUnfinished(database: Queries, scope: Scope): Promise<number> {
@@ -254,28 +238,21 @@ function inTurnOf(id: string) {
     .orderBy('position');
 }
 
+function changeOf(id: string) {
+  return build.updateTable('campaign_contacts').where('campaign_id', '=', id);
+}
+
 function pendingOf(id: string) {
-  return build
-    .updateTable('campaign_contacts')
-    .where('campaign_id', '=', id)
-    .where('state', '=', 'pending');
+  return changeOf(id).where('state', '=', 'pending');
 }
 
-function contactOf(row: RowOf<Contact>): Contact {
-  return recordOf<Contact>(row, { json: ['metadata', 'overrides'] });
-}
-
-type Counted = Pick<Contact, 'state' | 'endReason'>;
+const contactOf = readerOf<Contact>({ json: ['metadata', 'overrides'] });
 
 function countsOf(
-  rows: readonly {
-    readonly state: Counted['state'];
-    readonly end_reason: Counted['endReason'];
-    readonly n: number;
-  }[],
+  rows: readonly (Pick<RowOf<Contact>, 'state' | 'end_reason'> & { readonly n: number })[],
 ): ContactCounts {
   const counts = { pending: 0, calling: 0, completed: 0, failed: 0, refused: 0, cancelled: 0 };
-  const byEndReason: Partial<Record<NonNullable<Counted['endReason']>, number>> = {};
+  const byEndReason: Partial<Record<NonNullable<Contact['endReason']>, number>> = {};
   let total = 0;
   for (const { state, end_reason: reason, n } of rows) {
     counts[state] += n;

@@ -18,7 +18,7 @@ import {
 import type { OptOut, OptOutStore } from '../domain/sms/sms-rules.ts';
 import { DAY_MS } from '../lib/clock.ts';
 import type { SecretBox } from '../lib/secrets.ts';
-import { countOf, inScope, pageOf, type Queries } from './queries.ts';
+import { allOf, countOf, firstOf, inScope, pageOf, type Queries, SqliteStore } from './queries.ts';
 import { NamedRecords } from './sqlite/named-records.ts';
 import { recordOf, rowOf } from './sqlite/rows.ts';
 import { build } from './sqlite/schema.ts';
@@ -50,15 +50,9 @@ async function requireUnnamed(transaction: Queries, scope: Scope, name: string):
 }
 
 /** Keeps messages in SQLite. */
-export class SqliteSmsMessageStore implements SmsMessageStore {
-  readonly #database: Queries;
-
-  constructor(database: Queries) {
-    this.#database = database;
-  }
-
+export class SqliteSmsMessageStore extends SqliteStore implements SmsMessageStore {
   async admit(message: SmsMessage, dailyMax: number): Promise<SmsRefusal | undefined> {
-    return this.#database.transaction(async (transaction) => {
+    return this.database.transaction(async (transaction) => {
       const refusal = await refusalOf(transaction, message, dailyMax);
       if (refusal !== undefined) return refusal;
       await transaction.run(build.insertInto('sms_messages').values(rowOf(message)));
@@ -67,20 +61,22 @@ export class SqliteSmsMessageStore implements SmsMessageStore {
   }
 
   async insert(message: SmsMessage): Promise<void> {
-    await this.#database.run(build.insertInto('sms_messages').values(rowOf(message)));
+    await this.database.run(build.insertInto('sms_messages').values(rowOf(message)));
   }
 
   async update(message: SmsMessage): Promise<void> {
-    const { status, reason, provider_id, updated_at } = rowOf(message);
+    const { id, status, reason, provider_id, updated_at } = rowOf(message);
+    const changed = build.updateTable('sms_messages');
     const changes = { status, reason, provider_id, updated_at };
-    await this.#database.run(
-      build.updateTable('sms_messages').set(changes).where('id', '=', message.id),
-    );
+    await this.database.run(changed.set(changes).where('id', '=', id));
   }
 
   async find(scope: Scope, id: string): Promise<SmsMessage | undefined> {
-    const row = await this.#database.get(messagesOf(scope).selectAll().where('id', '=', id));
-    return row === undefined ? undefined : recordOf<SmsMessage>(row);
+    return firstOf(
+      this.database,
+      messagesOf(scope).selectAll().where('id', '=', id),
+      recordOf<SmsMessage>,
+    );
   }
 
   async findByProviderId(
@@ -91,21 +87,20 @@ export class SqliteSmsMessageStore implements SmsMessageStore {
       .selectAll()
       .where('gateway', '=', scope.gateway)
       .where('provider_id', '=', providerId);
-    const row = await this.#database.get(query);
-    return row === undefined ? undefined : recordOf<SmsMessage>(row);
+    return firstOf(this.database, query, recordOf<SmsMessage>);
   }
 
   async accepted(): Promise<readonly SmsMessage[]> {
     // The same condition as in the index `sms_messages_accepted`.
     const query = build.selectFrom('sms_messages').selectAll();
-    const rows = await this.#database.all(query.where('status', '=', sql.lit('accepted')));
-    return rows.map((row) => recordOf<SmsMessage>(row));
+    const accepted = query.where('status', '=', sql.lit('accepted'));
+    return allOf(this.database, accepted, recordOf<SmsMessage>);
   }
 
   async ofCall(callId: string): Promise<readonly SmsMessage[]> {
     const query = build.selectFrom('sms_messages').selectAll().where('call_id', '=', callId);
-    const rows = await this.#database.all(query.orderBy('created_at').orderBy('id'));
-    return rows.map((row) => recordOf<SmsMessage>(row));
+    const oldestFirst = query.orderBy('created_at').orderBy('id');
+    return allOf(this.database, oldestFirst, recordOf<SmsMessage>);
   }
 }
 
@@ -134,28 +129,22 @@ async function refusalOf(
 }
 
 /** Keeps opt-outs in SQLite. */
-export class SqliteOptOutStore implements OptOutStore {
-  readonly #database: Queries;
-
-  constructor(database: Queries) {
-    this.#database = database;
-  }
-
+export class SqliteOptOutStore extends SqliteStore implements OptOutStore {
   async add({ accountId, environment }: Scope, { number, createdAt }: OptOut): Promise<void> {
     const row = { account_id: accountId, environment, number, created_at: createdAt.getTime() };
-    await this.#database.run(build.insertInto('sms_opt_outs').orIgnore().values(row));
+    await this.database.run(build.insertInto('sms_opt_outs').orIgnore().values(row));
   }
 
   async remove(scope: Scope, number: string): Promise<boolean> {
     const removed = build.deleteFrom('sms_opt_outs').where(inScope(scope));
-    return (await this.#database.run(removed.where('number', '=', number))) > 0;
+    return (await this.database.run(removed.where('number', '=', number))) > 0;
   }
 
   list(scope: Scope, range: PageRange): Promise<Page<OptOut>> {
     const every = optOutsOf(scope);
     const columns = every.select(['number', 'created_at']);
     const sorted = columns.orderBy('created_at', 'desc').orderBy('number');
-    return pageOf(this.#database, { every, sorted, range }, (row) => recordOf<OptOut>(row));
+    return pageOf(this.database, { every, sorted, range }, recordOf<OptOut>);
   }
 }
 

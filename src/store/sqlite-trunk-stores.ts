@@ -5,7 +5,7 @@ import type { NumberAssignment, NumberAssignments } from '../domain/dialing/numb
 import type { HeldNumber, NumberHolders } from '../domain/dialing/phone-number.ts';
 import type { StoredTrunk, StoredTrunks } from '../domain/dialing/trunk.ts';
 import type { SecretBox } from '../lib/secrets.ts';
-import { inScope, type Queries } from './queries.ts';
+import { allOf, firstOf, inScope, type Queries, SqliteStore } from './queries.ts';
 import { type RowOf, recordOf, rowOf } from './sqlite/rows.ts';
 import { build } from './sqlite/schema.ts';
 import { opened, sealed } from './sqlite/sealed-columns.ts';
@@ -14,73 +14,60 @@ import { opened, sealed } from './sqlite/sealed-columns.ts';
 const TRUNKS_MAX = 1000;
 
 /** Keeps trunks in SQLite. */
-export class SqliteStoredTrunks implements StoredTrunks {
-  readonly #database: Queries;
+export class SqliteStoredTrunks extends SqliteStore implements StoredTrunks {
   readonly #box: SecretBox;
 
   constructor(database: Queries, box: SecretBox) {
-    this.#database = database;
+    super(database);
     this.#box = box;
   }
 
   async list(): Promise<readonly StoredTrunk[]> {
     const query = build.selectFrom('trunks').selectAll().orderBy('created_at').orderBy('name');
-    return (await this.#database.all(query.limit(TRUNKS_MAX))).map((row) =>
-      trunkOf(this.#box, row),
-    );
+    return allOf(this.database, query.limit(TRUNKS_MAX), (row) => this.#trunkOf(row));
   }
 
   async find(name: string): Promise<StoredTrunk | undefined> {
     const query = build.selectFrom('trunks').selectAll().where('name', '=', name);
-    const row = await this.#database.get(query);
-    return row === undefined ? undefined : trunkOf(this.#box, row);
+    return firstOf(this.database, query, (row) => this.#trunkOf(row));
   }
 
   async save(trunk: StoredTrunk): Promise<void> {
-    await this.#database.run(
-      build.replaceInto('trunks').values(sealed(this.#box, 'trunks', rowOf(trunk))),
-    );
+    const row = sealed(this.#box, 'trunks', rowOf(trunk));
+    await this.database.run(build.replaceInto('trunks').values(row));
   }
 
   async remove(name: string): Promise<boolean> {
-    const query = build.deleteFrom('trunks').where('name', '=', name);
-    return (await this.#database.run(query)) > 0;
+    return (await this.database.run(build.deleteFrom('trunks').where('name', '=', name))) > 0;
   }
-}
 
-function trunkOf(box: SecretBox, row: RowOf<StoredTrunk>): StoredTrunk {
-  return recordOf<StoredTrunk>(opened(box, 'trunks', row), { json: ['settings'] });
+  #trunkOf(row: RowOf<StoredTrunk>): StoredTrunk {
+    return recordOf<StoredTrunk>(opened(this.#box, 'trunks', row), { json: ['settings'] });
+  }
 }
 
 /** Keeps which account a number is assigned to. */
-export class SqliteNumberAssignments implements NumberAssignments {
-  readonly #database: Queries;
-
-  constructor(database: Queries) {
-    this.#database = database;
-  }
-
+export class SqliteNumberAssignments extends SqliteStore implements NumberAssignments {
   async findFirst(numbers: readonly string[]): Promise<NumberAssignment | undefined> {
     const query = build.selectFrom('number_assignments').selectAll().where('number', 'in', numbers);
-    const found = new Map((await this.#database.all(query)).map((row) => [row.number, row]));
-    const first = numbers.find((number) => found.has(number));
-    const row = first === undefined ? undefined : found.get(first);
-    return row === undefined ? undefined : recordOf<NumberAssignment>(row);
+    const found = await allOf(this.database, query, recordOf<NumberAssignment>);
+    const first = numbers.find((wanted) => found.some(({ number }) => number === wanted));
+    return found.find(({ number }) => number === first);
   }
 
   async list(): Promise<readonly NumberAssignment[]> {
     const query = build.selectFrom('number_assignments').selectAll().orderBy('number');
-    return (await this.#database.all(query)).map((row) => recordOf<NumberAssignment>(row));
+    return allOf(this.database, query, recordOf<NumberAssignment>);
   }
 
   async save(assignment: NumberAssignment): Promise<void> {
     const query = build.replaceInto('number_assignments').values(rowOf(assignment));
-    await this.#database.run(query);
+    await this.database.run(query);
   }
 
   async remove(number: string): Promise<boolean> {
     const query = build.deleteFrom('number_assignments').where('number', '=', number);
-    return (await this.#database.run(query)) > 0;
+    return (await this.database.run(query)) > 0;
   }
 }
 
@@ -88,24 +75,17 @@ export class SqliteNumberAssignments implements NumberAssignments {
 const NUMBERS_MAX = 10_000;
 
 /** Reads which agent holds which number, without the agents' texts. */
-export class SqliteNumberHolders implements NumberHolders {
-  readonly #database: Queries;
-
-  constructor(database: Queries) {
-    this.#database = database;
-  }
-
+export class SqliteNumberHolders extends SqliteStore implements NumberHolders {
   async ofScope(scope: Scope): Promise<readonly HeldNumber[]> {
-    return (await this.#database.all(holders().where(inScope(scope)))).map(heldOf);
+    return allOf(this.database, holders().where(inScope(scope)), heldOf);
   }
 
   async everyLive(): Promise<readonly HeldNumber[]> {
-    return (await this.#database.all(liveHolders())).map(heldOf);
+    return allOf(this.database, liveHolders(), heldOf);
   }
 
   async liveHolderOf(number: string): Promise<HeldNumber | undefined> {
-    const row = await this.#database.get(liveHolders().where('phone_number', '=', number));
-    return row === undefined ? undefined : heldOf(row);
+    return firstOf(this.database, liveHolders().where('phone_number', '=', number), heldOf);
   }
 }
 

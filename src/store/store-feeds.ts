@@ -1,6 +1,6 @@
 /** Announcements of stores: notifiers of committed changes, and the live feed, which passes changes of calls to watchers. */
 
-import type { Scope } from '../domain/agent/agent.ts';
+import { isSameScope, type Scope } from '../domain/agent/agent.ts';
 import type { Call, TimelineEntry, TranscriptEntry } from '../domain/call/call.ts';
 import type { LiveCallEvent, LiveFeed, LiveWatcher } from '../domain/call/live-sound.ts';
 import { Notifier } from '../lib/clock.ts';
@@ -54,7 +54,7 @@ export class LiveWatchers implements LiveFeed {
   }
 
   sizeOf(scope: Scope): number {
-    return [...this.#watches].filter((watch) => isSame(watch.scope, scope)).length;
+    return [...this.#watches].filter((watch) => isSameScope(watch.scope, scope)).length;
   }
 
   watch(scope: Scope, watcher: LiveWatcher): () => void {
@@ -109,7 +109,7 @@ export class LiveWatchers implements LiveFeed {
   #pass(call: Call, event: LiveCallEvent): void {
     for (const watch of this.#watches) {
       const { scope, watcher } = watch;
-      if (!isSame(scope, call)) continue;
+      if (!isSameScope(scope, call)) continue;
       try {
         watcher.onEvent(event);
       } catch {
@@ -127,8 +127,4 @@ export class LiveWatchers implements LiveFeed {
       // The watcher is removed already.
     }
   }
-}
-
-function isSame(one: Scope, other: Scope): boolean {
-  return one.accountId === other.accountId && one.environment === other.environment;
 }

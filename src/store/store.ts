@@ -1,7 +1,5 @@
 /** All stores of the domain, in one SQLite file. */
 import { randomBytes } from 'node:crypto';
-import type { Retention } from '../domain/account/account.ts';
-import type { AccountRetention, Leftovers } from '../domain/account/erasure.ts';
 import type { RateStore } from '../domain/account/rate-limit.ts';
 import type { LiveFeed } from '../domain/call/live-sound.ts';
 import { idMaker } from '../domain/ids.ts';
@@ -63,9 +61,9 @@ const OPTIMIZE_MS = DAY_MS;
 export interface Store extends Stores {
   /** Changes of calls as they are written. */
   readonly liveFeed: LiveFeed;
-  readonly retention: Retention;
-  readonly accountRetention: AccountRetention;
-  readonly leftovers: Leftovers;
+  readonly retention: SqliteRetention;
+  readonly accountRetention: SqliteAccountRetention;
+  readonly leftovers: SqliteLeftovers;
   readonly rates: RateStore;
 
   readonly transaction: RunTransaction;
@@ -132,8 +130,8 @@ function storeOn(
     ...stores,
     liveFeed: feeds.live,
     retention: new SqliteRetention(database),
-    accountRetention: new SqliteAccountRetention(database, { notifier: feeds.erasures }),
-    leftovers: new SqliteLeftovers(database, { checkpointer: () => checkpointer }),
+    accountRetention: new SqliteAccountRetention(database, feeds.erasures),
+    leftovers: new SqliteLeftovers(database, () => checkpointer),
     rates,
     transaction: (work) =>
       database.transaction((transaction) => work(sqliteStores(transaction, { feeds, clock, box }))),
@@ -166,12 +164,9 @@ function storeOn(
 
 function sqliteStores(
   database: Queries,
-  {
-    feeds,
-    clock,
-    box,
-  }: { readonly feeds: StoreFeeds; readonly clock: Clock; readonly box: SecretBox },
+  parts: { readonly feeds: StoreFeeds; readonly clock: Clock; readonly box: SecretBox },
 ): Stores {
+  const { feeds, clock, box } = parts;
   const newId = idMaker({ nowMs: () => clock.now().getTime(), random: randomBytes });
   return {
     accounts: new SqliteAccountStore(database),

@@ -44,6 +44,24 @@ test('Analyst saves findings of many calls in short pieces, too', async () => {
   expect(await told()).toBe(30);
 });
 
+test('Analyst takes a job though reading the list of jobs took longer than a piece may', async () => {
+  const world = await openAnalystWorld(HANGS);
+  const { analyses, clock } = world.store;
+  const due = analyses.due.bind(analyses);
+  analyses.due = async (...asked) => {
+    const jobs = await due(...asked);
+    clock.advance(10);
+    return jobs;
+  };
+  await world.endCall();
+
+  world.analyst.start();
+  await settled();
+
+  expect(world.model.asked).toHaveLength(1);
+  await world.analyst.stop();
+});
+
 test('Analyst reads no transcript again while its call waits for its turn', async () => {
   const world = await openAnalystWorld(HANGS);
   world.analyst.start();

@@ -29,7 +29,7 @@ const SAID = readdirSync(SOURCE, { recursive: true })
   .filter((name) => FACING.test(name) && name.endsWith('.ts'))
   .flatMap((name) => [
     ...readFileSync(join(SOURCE, name), 'utf8').matchAll(
-      /(?:new ServiceError\(|\b(?:conflict|unusable|refused)\()\s*(?:'[A-Z_]+',\s*)?(?:'(Cannot [^'\n]*)'|`(Cannot [^`\n]*)`)/g,
+      /(?:new ServiceError\(|\b(?:conflict|unprocessable|unusable|refused)\()\s*(?:'[A-Z_]+',\s*)?(?:'(Cannot [^'\n]*)'|`(Cannot [^`\n]*)`)/g,
     ),
   ])
   .map(

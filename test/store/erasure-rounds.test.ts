@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { KEEP_CALLS } from '../../src/domain/account/account.ts';
-import type { ErasureOrder, Leftovers } from '../../src/domain/account/erasure.ts';
+import type { ErasureOrder } from '../../src/domain/account/erasure.ts';
 import { type Logger, silentLogger } from '../../src/lib/logger.ts';
 import { ErasureRounds } from '../../src/store/accounts/retention-rounds.ts';
 import { buildCall } from '../support/store/build-call.ts';
@@ -11,6 +11,8 @@ import { addTalk } from '../support/store/build-talk.ts';
 import { foundIn } from '../support/store/found-in.ts';
 import { openTestStore, STORE_NOW_MS, type TestStore } from '../support/store/test-store.ts';
 import { FakeClock } from '../support/time/fake-clock.ts';
+
+type Leftovers = ConstructorParameters<typeof ErasureRounds>[0]['leftovers'];
 
 const NOW = new Date(STORE_NOW_MS);
 const CALLER = '+390699887766';

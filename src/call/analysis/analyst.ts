@@ -102,8 +102,9 @@ export class Analyst {
   /** @returns whether it came to the end of them. */
   async #takeJobs(): Promise<boolean> {
     const { analyses, environment, clock } = this.#parts;
+    const jobs = await analyses.due(environment, clock.now(), JOBS_MAX);
     const untilMs = clock.nowMs() + LOOK_MS_MAX;
-    for (const job of await analyses.due(environment, clock.now(), JOBS_MAX)) {
+    for (const job of jobs) {
       if (this.#asking.has(job.callId) || this.#resting.has(job.callId)) continue;
       if (clock.nowMs() >= untilMs) return false;
       await this.#takeJob(job);

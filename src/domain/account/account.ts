@@ -67,15 +67,3 @@ export const PRUNED_ROWS_MAX = 1000;
 
 /** A delivery keeps its newest attempts. */
 export const ATTEMPTS_KEPT = 50;
-
-/** Deletes expired rows of the server. */
-export interface Retention {
-  /**
-   * Deletes the rows of deleted webhook endpoints, and the oldest of: answers older than `IDEMPOTENCY_KEPT_MS`; events older than `EVENTS_KEPT_MS`, with their
-   * deliveries and the attempts of those; SIP messages of calls older than `SIP_TRACES_KEPT_MS`; entries of the audit log
-   * older than `AUDIT_KEPT_MS` or beyond `AUDIT_ROWS_MAX`.
-   *
-   * @returns how many rows went; `PRUNED_ROWS_MAX` means that there may be more.
-   */
-  prune(now: Date): Promise<number>;
-}

@@ -1,7 +1,7 @@
 /** Erasure of calls: orders, counts, audit log, retention of an account's calls, and the contracts of its stores. */
 import { DAY_MS, type Notifier } from '../../lib/clock.ts';
-import { ServiceError } from '../service-error.ts';
-import type { Account, CallRetention, Environment } from './account.ts';
+import { conflict, unprocessable } from '../service-error.ts';
+import type { CallRetention, Environment } from './account.ts';
 
 /** Noted calls that one step erases: a few milliseconds on the thread of the conversations. */
 export const ERASED_CALLS_MAX = 20;
@@ -79,34 +79,6 @@ export interface ErasureStore {
   list(limit: number): Promise<readonly ErasureRecord[]>;
 }
 
-/** Work on the disk that deleted rows leave: recordings, free pages, the log. */
-export interface Leftovers {
-  /** Recordings to delete: paths inside the data folder. */
-  files(limit: number): Promise<readonly string[]>;
-
-  /** The file is gone. */
-  fileGone(file: string): Promise<void>;
-
-  /**
-   * Why the database file may hold copies of erased rows in the unused space of its pages, where SQLite leaves them when
-   * it moves rows: an order, or retention. Undefined: it holds none.
-   */
-  inPages(): Promise<'asked' | 'expired' | undefined>;
-
-  /** Rewrites the database file without them (`vacuum`): about 5 ms a megabyte, on the calling thread. */
-  compact(): Promise<void>;
-
-  /**
-   * Empties SQLite's log, which has rows as they were before they were erased.
-   *
-   * @returns false when another process reads the database at that moment; it is tried again soon.
-   */
-  emptyLog(): Promise<boolean>;
-
-  /** Size of the database file. */
-  sizeBytes(): Promise<number>;
-}
-
 /** Finishes erasures on the disk. */
 export interface Eraser {
   /** Resolves when named files are deleted and the log is empty. Never rejects: failures are logged and tried again. */
@@ -119,15 +91,14 @@ const NUMBER = /^\+?[0-9*#]{1,32}$/;
 /** @throws {ServiceError} UNPROCESSABLE when the text is no number that a call can show. */
 export function checkErasedNumber(text: string): void {
   if (NUMBER.test(text)) return;
-  throw new ServiceError(
-    'UNPROCESSABLE',
+  throw unprocessable(
     'Cannot erase calls of phoneNumber: expected a number as calls show it, such as +390612345678',
   );
 }
 
 /** @throws {ServiceError} CONFLICT. */
 export function refuseLiveCall(): never {
-  throw new ServiceError('CONFLICT', 'Cannot delete the call: it is not over; hang it up first');
+  throw conflict('Cannot delete the call: it is not over; hang it up first');
 }
 
 /** Calls that began before these instants lose recording, transcript or record; null: none does. */
@@ -148,18 +119,4 @@ export function limitsOf(retention: CallRetention, now: Date): RetentionLimits |
     transcriptsBefore: before(transcriptsDays),
     callsBefore: before(callsDays),
   };
-}
-
-/** Erases records past their retention, of calls that are over, in both environments. Leaves no tombstones. */
-export interface AccountRetention {
-  /**
-   * Erases, in one transaction, of `ERASED_CALLS_MAX` calls at most: whole calls first, then recordings, then words.
-   *
-   * @param order of kind `retention`; the same one in every step of a round.
-   * @returns of how many calls; `ERASED_CALLS_MAX` means that there may be more.
-   */
-  apply(account: Account, order: ErasureOrder): Promise<number>;
-
-  /** Counts what `apply` would erase over all steps of a round. */
-  count(account: Account, now: Date): Promise<ErasureCounts>;
 }

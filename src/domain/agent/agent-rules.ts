@@ -4,7 +4,13 @@ import { languageOf } from '../../lib/language-tag.ts';
 import { type DialRules, decideDial } from '../dialing/dial-policy.ts';
 import { parsePhoneNumber } from '../dialing/phone-number.ts';
 import { emptyPatch, given, laterThan, type Unset } from '../ids.ts';
-import { bodyFault, type ErrorDetail, requireNoFaults, ServiceError } from '../service-error.ts';
+import {
+  bodyFault,
+  conflict,
+  type ErrorDetail,
+  requireNoFaults,
+  unprocessable,
+} from '../service-error.ts';
 import { schemaFault } from '../tool/argument-schema.ts';
 import {
   type Agent,
@@ -114,7 +120,7 @@ export function patchAgent(agent: Agent, patch: AgentPatch, now: Date): Agent {
   const changes = given(patch);
   if (Object.keys(changes).length === 0) throw emptyPatch('the agent');
   if (changes.status === agent.status) {
-    throw new ServiceError('CONFLICT', `Cannot make the agent ${agent.status}: it already is`);
+    throw conflict(`Cannot make the agent ${agent.status}: it already is`);
   }
   if (isOnlyNoNumber(agent, changes)) return agent;
   wantedOf(changes);
@@ -176,7 +182,7 @@ export function checkTransferTarget(text: string, path: string): void {
   const number = parsePhoneNumber(text, path);
   const decision = decideDial(number, TARGET_RULES);
   if (decision.isAllowed) return;
-  throw new ServiceError('UNPROCESSABLE', `Cannot use ${path} "${number}": ${decision.reason}`);
+  throw unprocessable(`Cannot use ${path} "${number}": ${decision.reason}`);
 }
 
 /** Voice, language and texts of an agent or of a call's overrides; undefined fields are not checked. */

@@ -124,6 +124,11 @@ export interface Scope {
   readonly environment: Environment;
 }
 
+/** Whether two records are of the same account and environment. */
+export function isSameScope(one: Scope, other: Scope): boolean {
+  return one.accountId === other.accountId && one.environment === other.environment;
+}
+
 /** An agent as lists show it: without its words, which may be long. */
 export type AgentSummary = Omit<
   AgentWithUsage,

@@ -3,7 +3,7 @@ import type { Account } from '../account/account.ts';
 import type { Call } from '../call/call.ts';
 import { decideDial, RINGS_HERE } from '../dialing/dial-policy.ts';
 import { cannotUse, isPhoneNumber } from '../dialing/phone-number.ts';
-import { ServiceError } from '../service-error.ts';
+import { unprocessable } from '../service-error.ts';
 import type { Agent } from './agent.ts';
 
 /** Facts that a transfer request is checked against. */
@@ -39,7 +39,7 @@ export async function transferTarget(text: string, facts: TransferFacts): Promis
   const isLoop = decision.isAllowed && (await holderOf(decision.number)) !== undefined;
   if (decision.isAllowed && !isLoop) return decision.number;
   const reason = decision.isAllowed ? RINGS_HERE : decision.reason;
-  throw new ServiceError('UNPROCESSABLE', `${cannotUse('to', text)}: ${reason}`);
+  throw unprocessable(`${cannotUse('to', text)}: ${reason}`);
 }
 
 /** Our side's number; undefined where it is none, as on a call from a browser. */

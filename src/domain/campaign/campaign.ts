@@ -4,7 +4,7 @@ import type { Agent, Scope } from '../agent/agent.ts';
 import type { Call, CallOverrides, CallStatus, EndReason } from '../call/call.ts';
 import { WINDOW_DAYS_MAX } from '../dialing/dial-window.ts';
 import type { Page, PageRange, Unset } from '../ids.ts';
-import { bodyFault, ServiceError } from '../service-error.ts';
+import { bodyFault, conflict } from '../service-error.ts';
 
 /** Limits of POST /api/campaigns. */
 export const CAMPAIGN_LIMITS = {
@@ -188,10 +188,7 @@ const MOVES: Readonly<
 export function moveCampaign(campaign: Campaign, move: CampaignMove, now: Date): Campaign {
   const { from, to } = MOVES[move];
   if (!from.includes(campaign.status)) {
-    throw new ServiceError(
-      'CONFLICT',
-      `Cannot ${move} the campaign "${campaign.name}": it is ${campaign.status}`,
-    );
+    throw conflict(`Cannot ${move} the campaign "${campaign.name}": it is ${campaign.status}`);
   }
   const endedAt = to === 'cancelled' ? now : null;
   return { ...campaign, status: to, statusReason: null, endedAt, updatedAt: now };
@@ -205,17 +202,14 @@ export function pausedBecause(campaign: Campaign, reason: string, now: Date): Ca
 /** @throws {ServiceError} CONFLICT while it runs. */
 export function refuseRunning({ name, status }: Campaign): void {
   if (status !== 'running') return;
-  throw new ServiceError(
-    'CONFLICT',
-    `Cannot delete the campaign "${name}": it is running; pause or cancel it first`,
-  );
+  throw conflict(`Cannot delete the campaign "${name}": it is running; pause or cancel it first`);
 }
 
 /** @throws {ServiceError} CONFLICT when the agent is paused. */
 export function requireActive(agent: Agent): void {
   if (agent.status !== 'paused') return;
   const why = `the agent "${agent.name}" is paused; activate it first`;
-  throw new ServiceError('CONFLICT', `Cannot run the campaign: ${why}`);
+  throw conflict(`Cannot run the campaign: ${why}`);
 }
 
 /** @throws {ServiceError} VALIDATION_ERROR when the window is over, upside down or too far ahead. */

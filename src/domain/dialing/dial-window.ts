@@ -1,7 +1,7 @@
 /** When a queued call may be dialled: `notBefore`, `notAfter`, `expiresInSeconds` and the account's calling hours; pure */
 import { DAY_MS } from '../../lib/clock.ts';
 import type { Call } from '../call/call.ts';
-import { ServiceError } from '../service-error.ts';
+import { ServiceError, unprocessable } from '../service-error.ts';
 import {
   type CallingHours,
   countryOf,
@@ -46,8 +46,7 @@ export function dialWindow(draft: WindowDraft, facts: WindowFacts): DialWindow {
   const { notBefore = null, notAfter = null, expiresInSeconds } = draft;
   const startsAt = earliestDialAt({ to: facts.to, notBeforeAt: notBefore }, facts);
   if (notAfter !== null && startsAt >= notAfter) {
-    throw new ServiceError(
-      'UNPROCESSABLE',
+    throw unprocessable(
       `Cannot start the call: the account's calling hours begin at ${startsAt.toISOString()}, after notAfter`,
     );
   }

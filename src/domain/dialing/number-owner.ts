@@ -2,7 +2,7 @@
 import type { AccountStore } from '../account/account-rules.ts';
 import type { Agent, Scope } from '../agent/agent.ts';
 import type { Page, PageRange } from '../ids.ts';
-import { ServiceError } from '../service-error.ts';
+import { conflict, ServiceError, unprocessable } from '../service-error.ts';
 import { type HeldNumber, isPhoneNumber, type NumberHolders } from './phone-number.ts';
 import type { Trunks } from './trunk.ts';
 
@@ -103,7 +103,7 @@ export class NumberOwners {
 /** An answer to the use of a number that belongs to another account. @param path of the field. */
 export function notOwn(path: string, number: string): ServiceError {
   const why = 'it is not a number of this account';
-  return new ServiceError('UNPROCESSABLE', `Cannot use ${path} "${number}": ${why}`);
+  return unprocessable(`Cannot use ${path} "${number}": ${why}`);
 }
 
 /** The agent, where its account may use its number: a trunk may have brought the number later. */
@@ -135,11 +135,11 @@ export async function assignNumber(
   const { number, accountId, now } = request;
   if (!isPhoneNumber(number) && !BEGINNING.test(number)) {
     const expected = 'expected E.164, or its beginning and a star: +39061234*';
-    throw new ServiceError('UNPROCESSABLE', `Cannot assign "${shown(number)}": ${expected}`);
+    throw unprocessable(`Cannot assign "${shown(number)}": ${expected}`);
   }
   if ((await parts.accounts.find(accountId)) === undefined) {
     const why = 'there is no such account';
-    throw new ServiceError('UNPROCESSABLE', `Cannot assign to "${shown(accountId)}": ${why}`);
+    throw unprocessable(`Cannot assign to "${shown(accountId)}": ${why}`);
   }
   await parts.assignments.save({ number, accountId, assignedAt: now, assignedBy: 'operator' });
   await refuseHeld(number, parts);
@@ -184,7 +184,7 @@ async function refuseHeld(changed: string, parts: Assigning): Promise<void> {
   );
   if (stranger === undefined) return;
   const why = `an agent of another account holds ${stranger.number}; take it from that agent first`;
-  throw new ServiceError('CONFLICT', `Cannot change the account of "${changed}": ${why}`);
+  throw conflict(`Cannot change the account of "${changed}": ${why}`);
 }
 
 /** The number, and the beginnings with a star that cover it, longest first. */

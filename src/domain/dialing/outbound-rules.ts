@@ -5,7 +5,7 @@ import type { Call, CallOverrides } from '../call/call.ts';
 import { callEndedEvent } from '../call/call-events.ts';
 import { endCall, newCall } from '../call/call-life.ts';
 import { given, type Unset } from '../ids.ts';
-import { ServiceError } from '../service-error.ts';
+import { conflict, ServiceError, unprocessable } from '../service-error.ts';
 import type { ServiceEvent } from '../webhook/service-event.ts';
 import type { CallingHours } from './calling-hours.ts';
 import { type DialRules, decideDial, isShortNumber, RINGS_HERE } from './dial-policy.ts';
@@ -65,7 +65,7 @@ export function requireOutbound(account: Account, plansWithout: readonly Plan[])
 export async function queueCall(draft: OutboundDraft, facts: OutboundFacts): Promise<Call> {
   const { id, now, agent } = facts;
   if (agent.status === 'paused') {
-    throw new ServiceError('CONFLICT', 'Cannot start the call: the agent is paused');
+    throw conflict('Cannot start the call: the agent is paused');
   }
   const from = await callingNumber(draft, facts);
   const to = await calledNumber(draft.to, from, facts);
@@ -160,7 +160,7 @@ async function calledNumber(text: string, from: string, facts: OutboundFacts): P
 }
 
 function unusable(message: string): ServiceError {
-  return new ServiceError('UNPROCESSABLE', message);
+  return unprocessable(message);
 }
 
 /** More calls than this may not wait in one environment. */

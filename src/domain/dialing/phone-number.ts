@@ -1,7 +1,7 @@
 /** Telephone numbers in E.164 form, checked once where they come in; pure */
 
 import type { Scope } from '../agent/agent.ts';
-import { ServiceError } from '../service-error.ts';
+import { unprocessable } from '../service-error.ts';
 import { phoneLibrary } from './phone-library.ts';
 
 /** A number in E.164 form, of a length that its country has. */
@@ -31,8 +31,7 @@ export function isPhoneNumber(text: string): text is PhoneNumber {
  */
 export function parsePhoneNumber(text: string, path: string): PhoneNumber {
   if (!isPhoneNumber(text)) {
-    throw new ServiceError(
-      'UNPROCESSABLE',
+    throw unprocessable(
       `${cannotUse(path, text)}: expected a possible number in E.164 form, such as +390612345678`,
     );
   }

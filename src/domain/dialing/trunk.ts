@@ -2,7 +2,7 @@
 
 import type { AccountStore } from '../account/account-rules.ts';
 import type { CallPrice } from '../call/call-cost.ts';
-import { conflict, ServiceError } from '../service-error.ts';
+import { conflict, ServiceError, unprocessable } from '../service-error.ts';
 
 /** Whether a trunk can take calls, and why. */
 export interface TrunkStatus {
@@ -264,7 +264,7 @@ async function requireAccount(
 ): Promise<void> {
   if (account === null || (await accounts.find(account)) !== undefined) return;
   const why = 'there is no such account';
-  throw new ServiceError('UNPROCESSABLE', `Cannot use account "${account}": ${why}`);
+  throw unprocessable(`Cannot use account "${account}": ${why}`);
 }
 
 function ofFile({ trunks }: Pick<Changing, 'trunks'>, name: string): boolean {

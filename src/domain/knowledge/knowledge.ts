@@ -1,7 +1,7 @@
 /** Documents that an agent answers from, and the contract of the store that keeps them. */
 import type { Scope } from '../agent/agent.ts';
 import type { Page, PageRange } from '../ids.ts';
-import { ServiceError } from '../service-error.ts';
+import { type ServiceError, unprocessable } from '../service-error.ts';
 import { type Passage, passagesOf } from './passages.ts';
 
 /** Media types of documents. */
@@ -176,5 +176,5 @@ export function contentOf(text: string): KnowledgeContent {
 }
 
 function unusable(why: string): ServiceError {
-  return new ServiceError('UNPROCESSABLE', `Cannot use the document: ${why}`);
+  return unprocessable(`Cannot use the document: ${why}`);
 }

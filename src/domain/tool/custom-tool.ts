@@ -4,7 +4,7 @@ import type { Scope } from '../agent/agent.ts';
 import { AGENT_TOOLS } from '../agent/agent-rules.ts';
 import { emptyPatch, given, laterThan, type Unset } from '../ids.ts';
 import type { NamedStore } from '../named-store.ts';
-import { bodyFault, requireNoFaults, ServiceError } from '../service-error.ts';
+import { bodyFault, conflict, requireNoFaults } from '../service-error.ts';
 import type { WebhookUrlRules } from '../webhook/webhook-url.ts';
 import { schemaFault } from './argument-schema.ts';
 import {
@@ -89,10 +89,7 @@ export function createTool(
 ): CustomTool {
   const { scope, now, urlRules } = facts;
   if (isBuiltIn(draft.name)) {
-    throw new ServiceError(
-      'CONFLICT',
-      `Cannot make the tool "${draft.name}": that is the name of a built-in tool`,
-    );
+    throw conflict(`Cannot make the tool "${draft.name}": that is the name of a built-in tool`);
   }
   const tool = {
     ...draft,

@@ -3,7 +3,7 @@ import type { Environment } from '../account/account.ts';
 import type { Scope } from '../agent/agent.ts';
 import { emptyPatch, given, laterThan, type Unset } from '../ids.ts';
 import type { NamedStore } from '../named-store.ts';
-import { ServiceError } from '../service-error.ts';
+import { conflict } from '../service-error.ts';
 import { checkWebhookUrl, type WebhookUrlRules } from '../webhook/webhook-url.ts';
 import { isBuiltIn } from './custom-tool.ts';
 import {
@@ -57,10 +57,7 @@ export function createMcpServer(
   const { scope, now, urlRules } = facts;
   const { name, url, allowedTools } = draft;
   if (isBuiltIn(name)) {
-    throw new ServiceError(
-      'CONFLICT',
-      `Cannot make the MCP server "${name}": that is the name of a built-in tool`,
-    );
+    throw conflict(`Cannot make the MCP server "${name}": that is the name of a built-in tool`);
   }
   checkWebhookUrl(url, urlRules);
   return {

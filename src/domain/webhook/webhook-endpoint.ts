@@ -3,7 +3,7 @@ import type { Environment } from '../account/account.ts';
 import type { Scope } from '../agent/agent.ts';
 import type { EventStamp } from '../call/call-events.ts';
 import { emptyPatch, laterThan, type Page, type Unset } from '../ids.ts';
-import { ServiceError } from '../service-error.ts';
+import { conflict } from '../service-error.ts';
 import type { CustomerEventKind, ServiceEvent } from './service-event.ts';
 import type { DeliveryAttempt, DeliveryStatus } from './webhook-delivery.ts';
 import { checkWebhookUrl, type WebhookUrlRules } from './webhook-url.ts';
@@ -143,7 +143,7 @@ export function patchEndpoint(
 /** The event that shows a customer that an endpoint works. @throws {ServiceError} CONFLICT when it is disabled. */
 export function testEvent(endpoint: WebhookEndpoint, { id, now }: EventStamp): ServiceEvent {
   if (endpoint.status === 'disabled') {
-    throw new ServiceError('CONFLICT', 'Cannot test the webhook endpoint: it is disabled');
+    throw conflict('Cannot test the webhook endpoint: it is disabled');
   }
   const { accountId, environment } = endpoint;
   const kind = 'webhook.test';

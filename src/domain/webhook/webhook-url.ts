@@ -6,7 +6,7 @@ import {
   isLoopback,
   rangeOfAddress,
 } from '../../lib/local-routes.ts';
-import { ServiceError } from '../service-error.ts';
+import { ServiceError, unprocessable } from '../service-error.ts';
 
 /** Receivers that the operator allows besides public servers. */
 export interface WebhookUrlRules {
@@ -34,7 +34,7 @@ export function checkWebhookUrl(text: string, rules: WebhookUrlRules): URL {
   if (isIP(address) === 0) return url;
   const refusal = addressRefusal(address, url.protocol, rules);
   if (refusal !== undefined) {
-    throw new ServiceError('UNPROCESSABLE', `Cannot use this url: ${refusal}`);
+    throw unprocessable(`Cannot use this url: ${refusal}`);
   }
   return url;
 }

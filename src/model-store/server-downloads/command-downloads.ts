@@ -9,7 +9,7 @@ import type {
   ModelDownloads,
   WantedModels,
 } from '../../domain/model-downloads.ts';
-import { ServiceError } from '../../domain/service-error.ts';
+import { conflict, ServiceError } from '../../domain/service-error.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { setLowPriority } from '../../lib/process/child-supervisor.ts';
@@ -128,8 +128,7 @@ export class CommandDownloads implements ModelDownloads {
   }
 }
 
-const UNDER_WAY = new ServiceError(
-  'CONFLICT',
+const UNDER_WAY = conflict(
   'Cannot start the download: another one is under way; wait for its end, or cancel it',
 );
 

@@ -2,15 +2,13 @@
 
 import { open, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { type Account, PRUNED_ROWS_MAX, type Retention } from '../../domain/account/account.ts';
+import { type Account, PRUNED_ROWS_MAX } from '../../domain/account/account.ts';
 import type { AccountStore } from '../../domain/account/account-rules.ts';
 import {
-  type AccountRetention,
   ERASED_CALLS_MAX,
   type Eraser,
   type ErasureOrder,
   type ErasureStore,
-  type Leftovers,
   limitsOf,
 } from '../../domain/account/erasure.ts';
 import { isRecordingPath } from '../../domain/call/recording-link.ts';
@@ -19,12 +17,14 @@ import { StoreError } from '../../domain/service-error.ts';
 import { type Clock, DAY_MS } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { Repeater } from '../../lib/repeater.ts';
+import type { SqliteLeftovers } from './sqlite-erasure-store.ts';
+import type { SqliteAccountRetention, SqliteRetention } from './sqlite-retention.ts';
 
 const SWEEP_MS = 600_000;
 
 interface Parts {
   readonly accounts: Pick<AccountStore, 'list'>;
-  readonly retention: Pick<AccountRetention, 'apply'>;
+  readonly retention: Pick<SqliteAccountRetention, 'apply'>;
   readonly newId: NewId;
   readonly clock: Clock;
   readonly log: Logger;
@@ -88,19 +88,15 @@ const BREATH_MS = 50;
 
 /** Prunes at the start and every ten minutes, for as long as batches are full. */
 export class RetentionRounds {
-  readonly #retention: Retention;
-  readonly #clock: Clock;
-  readonly #log: Logger;
+  readonly #parts: ConstructorParameters<typeof RetentionRounds>[0];
   readonly #rounds: Repeater;
 
   constructor(parts: {
-    readonly retention: Retention;
+    readonly retention: Pick<SqliteRetention, 'prune'>;
     readonly clock: Clock;
     readonly log: Logger;
   }) {
-    this.#retention = parts.retention;
-    this.#clock = parts.clock;
-    this.#log = parts.log;
+    this.#parts = parts;
     this.#rounds = new Repeater({ clock: parts.clock, run: () => this.#round() });
   }
 
@@ -115,16 +111,20 @@ export class RetentionRounds {
 
   /** Prunes once. After a failure the next round tries again: rows that are too old do no harm. */
   async #round(): Promise<number> {
+    const { retention, clock, log } = this.#parts;
     try {
-      const rows = await this.#retention.prune(this.#clock.now());
+      const rows = await retention.prune(clock.now());
       return rows === PRUNED_ROWS_MAX ? BREATH_MS : ROUND_MS;
     } catch (error) {
       const level = error instanceof StoreError ? 'warn' : 'error';
-      this.#log[level]({ err: error }, 'retention: old rows not deleted, will try again');
+      log[level]({ err: error }, 'retention: old rows not deleted, will try again');
       return ROUND_MS;
     }
   }
 }
+
+/** The part of `SqliteLeftovers` that the rounds use. */
+type Leftovers = Pick<SqliteLeftovers, keyof SqliteLeftovers>;
 
 /** Makes the rounds that finish erasures; nothing is started. */
 export function openEraser(

@@ -11,24 +11,18 @@ import type { AccountStore, Founding } from '../../domain/account/account-rules.
 import { API_KEYS_MAX, type ApiKey, type ApiKeyStore } from '../../domain/account/api-key.ts';
 import type { Scope } from '../../domain/agent/agent.ts';
 import type { Page } from '../../domain/ids.ts';
-import { ServiceError } from '../../domain/service-error.ts';
-import { countOf, inScope, pageOf, type Queries } from '../queries.ts';
-import { recordOf, rowOf } from '../sqlite/rows.ts';
+import { conflict } from '../../domain/service-error.ts';
+import { allOf, countOf, firstOf, inScope, pageOf, type Queries, SqliteStore } from '../queries.ts';
+import { readerOf, recordOf, rowOf } from '../sqlite/rows.ts';
 import { type AccountRow, type ApiKeyRow, build, type SigningSecretRow } from '../sqlite/schema.ts';
 
 /** Keeps accounts in SQLite; their signing secrets are one row an environment. */
-export class SqliteAccountStore implements AccountStore {
-  readonly #database: Queries;
-
-  constructor(database: Queries) {
-    this.#database = database;
-  }
-
+export class SqliteAccountStore extends SqliteStore implements AccountStore {
   async found({ account, signingSecrets, apiKeys }: Founding): Promise<void> {
     const row = accountRowOf(account);
     const { id: account_id, created_at } = row;
     const none = { prepared_secret: null, previous_secret: null, rotated_at: null };
-    await this.#database.transaction(async (transaction) => {
+    await this.database.transaction(async (transaction) => {
       await transaction.run(build.insertInto('accounts').values(row));
       for (const [environment, secret] of Object.entries(signingSecrets)) {
         const secrets = { account_id, environment, secret, created_at, ...none };
@@ -42,22 +36,21 @@ export class SqliteAccountStore implements AccountStore {
 
   async find(accountId: string): Promise<Account | undefined> {
     const query = build.selectFrom('accounts').selectAll().where('id', '=', accountId);
-    const row = await this.#database.get(query);
-    return row === undefined ? undefined : accountOf(row);
+    return firstOf(this.database, query, accountOf);
   }
 
   count(): Promise<number> {
-    return countOf(this.#database, build.selectFrom('accounts'));
+    return countOf(this.database, build.selectFrom('accounts'));
   }
 
   async list(): Promise<readonly Account[]> {
     const query = build.selectFrom('accounts').selectAll().orderBy('created_at').orderBy('id');
-    return (await this.#database.all(query)).map(accountOf);
+    return allOf(this.database, query, accountOf);
   }
 
   async update(account: Account): Promise<void> {
     const row = accountRowOf(account);
-    await this.#database.run(build.updateTable('accounts').set(row).where('id', '=', account.id));
+    await this.database.run(build.updateTable('accounts').set(row).where('id', '=', account.id));
   }
 
   async signingSecrets(
@@ -69,7 +62,7 @@ export class SqliteAccountStore implements AccountStore {
       .selectFrom('signing_secrets')
       .selectAll()
       .where(inScope({ accountId, environment }));
-    const row = await this.#database.get(query);
+    const row = await this.database.get(query);
     return row === undefined ? undefined : secretsOf(row, now);
   }
 
@@ -80,7 +73,7 @@ export class SqliteAccountStore implements AccountStore {
         .where('prepared_secret', 'is', null);
       if ((await transaction.run(prepare)) > 0) return;
       const why = 'one is prepared already; activate it, or drop it';
-      throw new ServiceError('CONFLICT', `Cannot prepare a signing secret: ${why}`);
+      throw conflict(`Cannot prepare a signing secret: ${why}`);
     });
   }
 
@@ -95,7 +88,7 @@ export class SqliteAccountStore implements AccountStore {
         })
         .where('prepared_secret', 'is not', null);
       if ((await transaction.run(activate)) > 0) return;
-      throw new ServiceError('CONFLICT', 'Cannot activate a signing secret: none is prepared');
+      throw conflict('Cannot activate a signing secret: none is prepared');
     });
   }
 
@@ -118,7 +111,7 @@ export class SqliteAccountStore implements AccountStore {
     now: Date,
     change: (transaction: Queries) => Promise<unknown>,
   ): Promise<SigningSecrets> {
-    return this.#database.transaction(async (transaction) => {
+    return this.database.transaction(async (transaction) => {
       await change(transaction);
       const secrets = await new SqliteAccountStore(transaction).signingSecrets(
         scope.accountId,
@@ -160,20 +153,13 @@ function accountOf(row: AccountRow): Account {
 }
 
 /** Keeps API keys in SQLite. */
-export class SqliteApiKeyStore implements ApiKeyStore {
-  readonly #database: Queries;
-
-  constructor(database: Queries) {
-    this.#database = database;
-  }
-
+export class SqliteApiKeyStore extends SqliteStore implements ApiKeyStore {
   async insert(apiKey: ApiKey, hash: string): Promise<void> {
     const { accountId, environment } = apiKey;
     const valid = keysOf(accountId, [environment]).where('revoked_at', 'is', null);
-    await this.#database.transaction(async (transaction) => {
+    await this.database.transaction(async (transaction) => {
       if ((await countOf(transaction, valid)) >= API_KEYS_MAX) {
-        throw new ServiceError(
-          'CONFLICT',
+        throw conflict(
           `Cannot make the key: the environment has ${API_KEYS_MAX} that are not revoked`,
         );
       }
@@ -183,32 +169,30 @@ export class SqliteApiKeyStore implements ApiKeyStore {
 
   async find(accountId: string, apiKeyId: string): Promise<ApiKey | undefined> {
     const query = build.selectFrom('api_keys').selectAll().where('account_id', '=', accountId);
-    const row = await this.#database.get(query.where('id', '=', apiKeyId));
-    return row === undefined ? undefined : keyOf(row);
+    return firstOf(this.database, query.where('id', '=', apiKeyId), keyOf);
   }
 
   page(accountId: string, range: Parameters<ApiKeyStore['page']>[1]): Promise<Page<ApiKey>> {
     const every = keysOf(accountId, range.environments);
-    return pageOf(this.#database, { every, sorted: newestFirst(every), range }, keyOf);
+    return pageOf(this.database, { every, sorted: newestFirst(every), range }, keyOf);
   }
 
   async findByHash(hash: string): Promise<ApiKey | undefined> {
     const query = build.selectFrom('api_keys').selectAll().where('hash', '=', hash);
-    const row = await this.#database.get(query);
-    return row === undefined ? undefined : keyOf(row);
+    return firstOf(this.database, query, keyOf);
   }
 
   async list({ accountId, environment }: Scope): Promise<readonly ApiKey[]> {
-    return (await this.#database.all(newestFirst(keysOf(accountId, [environment])))).map(keyOf);
+    return allOf(this.database, newestFirst(keysOf(accountId, [environment])), keyOf);
   }
 
   async touch(apiKeyId: string, usedAt: Date): Promise<void> {
     const touched = build.updateTable('api_keys').set({ last_used_at: usedAt.getTime() });
-    await this.#database.run(touched.where('id', '=', apiKeyId));
+    await this.database.run(touched.where('id', '=', apiKeyId));
   }
 
   async revoke(scope: Scope, apiKeyId: string, revokedAt: Date): Promise<void> {
-    await this.#database.run(
+    await this.database.run(
       build
         .updateTable('api_keys')
         .set({ revoked_at: revokedAt.getTime() })
@@ -235,6 +219,4 @@ function keyRowOf(apiKey: ApiKey, hash: string): ApiKeyRow {
   return { ...rowOf(apiKey), hash };
 }
 
-function keyOf(row: ApiKeyRow): ApiKey {
-  return recordOf<ApiKey>(row, { json: ['scopes'], without: ['hash'] });
-}
+const keyOf = readerOf<ApiKey>({ json: ['scopes'], without: ['hash'] });

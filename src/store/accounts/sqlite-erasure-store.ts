@@ -6,7 +6,6 @@ import {
   type ErasureOrder,
   type ErasureRecord,
   type ErasureStore,
-  type Leftovers,
   type NumberCounts,
   type NumberSelection,
   refuseLiveCall,
@@ -14,8 +13,8 @@ import {
 import { isOver } from '../../domain/call/call-life.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import type { Notifier } from '../../lib/clock.ts';
-import { CallRollups } from '../calls/call-rollups.ts';
-import type { Queries } from '../queries.ts';
+import { rollErased } from '../calls/call-rollups.ts';
+import { allOf, type Queries, SqliteStore } from '../queries.ts';
 import type { Checkpointer } from '../sqlite/checkpointer.ts';
 import type { Database } from '../sqlite/database.ts';
 import { recordOf, rowOf } from '../sqlite/rows.ts';
@@ -25,17 +24,16 @@ import { build, type CallRow, type ErasureRow, type LeftoverRow } from '../sqlit
 const IS_OPEN = sql<boolean>`finished_at is null`;
 
 /** Keeps erasures in SQLite. */
-export class SqliteErasureStore implements ErasureStore {
+export class SqliteErasureStore extends SqliteStore implements ErasureStore {
   readonly notifier: Notifier;
-  readonly #database: Queries;
 
   constructor(database: Queries, notifier: Notifier) {
-    this.#database = database;
+    super(database);
     this.notifier = notifier;
   }
 
   async erase(callId: string, order: ErasureOrder): Promise<void> {
-    await this.#database.transaction(async (transaction) => {
+    await this.database.transaction(async (transaction) => {
       const erasure = new CallErasure(transaction);
       const call = await erasure.find(callId);
       if (call === undefined) {
@@ -49,15 +47,15 @@ export class SqliteErasureStore implements ErasureStore {
       const counts = { calls: 1, recordings, transcripts: 0 };
       const row = erasureRowOf(order, { counts, finishedAt: order.askedAt });
       await transaction.run(build.insertInto('erasures').values(row));
-      await erasure.erase(callId, { tombstone: { erasureId: order.id, now: order.askedAt } });
+      await erasure.erase(callId, { erasureId: order.id, now: order.askedAt });
     });
-    this.#database.onCommit(() => this.notifier.notify());
+    this.database.onCommit(() => this.notifier.notify());
   }
 
   async note(selection: NumberSelection, order: ErasureOrder): Promise<NumberCounts> {
     const erasureId = sql<string>`${order.id}`.as('erasure_id');
     const noted = build.selectFrom(callsOf(selection).as('call')).select(['call.id', erasureId]);
-    const counts = await this.#database.transaction(async (transaction) => {
+    const counts = await this.database.transaction(async (transaction) => {
       await transaction.run(build.insertInto('erasures').values(erasureRowOf(order)));
       await transaction.run(
         build
@@ -69,7 +67,7 @@ export class SqliteErasureStore implements ErasureStore {
       await new CallErasure(transaction).eraseContacts(selection);
       return new SqliteErasureStore(transaction, this.notifier).count(selection);
     });
-    this.#database.onCommit(() => this.notifier.notify());
+    this.database.onCommit(() => this.notifier.notify());
     return counts;
   }
 
@@ -82,30 +80,30 @@ export class SqliteErasureStore implements ErasureStore {
         sql<number>`coalesce(sum(${isOverWithFile}), 0)`.as('recordings'),
         sql<number>`coalesce(sum(ended_at is null), 0)`.as('callsInProgress'),
       ]);
-    return (await this.#database.get(query)) ?? { calls: 0, recordings: 0, callsInProgress: 0 };
+    return (await this.database.get(query)) ?? { calls: 0, recordings: 0, callsInProgress: 0 };
   }
 
   async eraseNoted(now: Date): Promise<number> {
     const open = build.selectFrom('erasures').select('id').where(IS_OPEN).limit(1);
-    if ((await this.#database.get(open)) === undefined) return 0;
-    const count = await this.#database.transaction(async (transaction) => {
+    if ((await this.database.get(open)) === undefined) return 0;
+    const count = await this.database.transaction(async (transaction) => {
       const erasure = new CallErasure(transaction);
       const noted = await transaction.all(notedCalls());
       for (const { call_id, erasure_id: erasureId, has_recording } of noted) {
-        await erasure.erase(call_id, { tombstone: { erasureId, now } });
+        await erasure.erase(call_id, { erasureId, now });
         await transaction.run(counted(erasureId, has_recording));
       }
       await transaction.run(closeFinished(now));
       return noted.length;
     });
-    if (count > 0) this.#database.onCommit(() => this.notifier.notify());
+    if (count > 0) this.database.onCommit(() => this.notifier.notify());
     return count;
   }
 
   async list(limit: number): Promise<readonly ErasureRecord[]> {
     const query = build.selectFrom('erasures').selectAll();
     const newest = query.orderBy('asked_at', 'desc').orderBy('id', 'desc').limit(limit);
-    return (await this.#database.all(newest)).map((row) => recordOf<ErasureRecord>(row));
+    return allOf(this.database, newest, recordOf<ErasureRecord>);
   }
 }
 
@@ -164,45 +162,52 @@ export function erasureRowOf(
   return rowOf({ ...order, ...done.counts, finishedAt: done.finishedAt });
 }
 
-/** Work on the disk that erasures leave: recording files to delete, and unused space of the database to overwrite. */
-export class SqliteLeftovers implements Leftovers {
+/** Work on the disk that deleted rows leave: recording files to delete, unused space of the database to overwrite, the log. */
+export class SqliteLeftovers {
   readonly #database: Database;
   readonly #checkpointer: () => Checkpointer | undefined;
 
-  /** @param parts.checkpointer The thread that may wait for the disk; undefined while there is none. */
-  constructor(
-    database: Database,
-    parts: { readonly checkpointer: () => Checkpointer | undefined },
-  ) {
+  /** @param checkpointer The thread that may wait for the disk; undefined while there is none. */
+  constructor(database: Database, checkpointer: () => Checkpointer | undefined = () => undefined) {
     this.#database = database;
-    this.#checkpointer = parts.checkpointer;
+    this.#checkpointer = checkpointer;
   }
 
-  async files(limit: number): Promise<readonly string[]> {
+  /** Recordings to delete: paths inside the data folder. */
+  files(limit: number): Promise<readonly string[]> {
     return this.#names('file', limit);
   }
 
+  /** The file is gone. */
   async fileGone(file: string): Promise<void> {
     await this.#remove('file', [file]);
   }
 
+  /**
+   * Why the database file may hold copies of erased rows in the unused space of its pages, where SQLite leaves them when
+   * it moves rows: an order, or retention. Undefined: it holds none.
+   */
   async inPages(): Promise<'asked' | 'expired' | undefined> {
     const names = await this.#names('pages', 2);
     return (['asked', 'expired'] as const).find((name) => names.includes(name));
   }
 
+  /** Rewrites the database file without them (`vacuum`): about 5 ms a megabyte, on the calling thread. */
   async compact(): Promise<void> {
     await this.#database.vacuum();
     await this.#remove('pages', ['asked', 'expired']);
   }
 
-  async emptyLog(): Promise<boolean> {
-    const checkpointer = this.#checkpointer();
-    return checkpointer === undefined
-      ? await this.#database.emptyLog()
-      : await checkpointer.emptyLog();
+  /**
+   * Empties SQLite's log, which has rows as they were before they were erased.
+   *
+   * @returns false when another process reads the database at that moment; it is tried again soon.
+   */
+  emptyLog(): Promise<boolean> {
+    return (this.#checkpointer() ?? this.#database).emptyLog();
   }
 
+  /** Size of the database file. */
   async sizeBytes(): Promise<number> {
     const size = sql<{ bytes: number }>`(select page_count * page_size as bytes
       from pragma_page_count(), pragma_page_size())`;
@@ -211,7 +216,7 @@ export class SqliteLeftovers implements Leftovers {
 
   async #names(kind: LeftoverRow['kind'], limit: number): Promise<readonly string[]> {
     const query = build.selectFrom('erasure_leftovers').select('name').where('kind', '=', kind);
-    return (await this.#database.all(query.limit(limit))).map(({ name }) => name);
+    return allOf(this.#database, query.limit(limit), ({ name }) => name);
   }
 
   async #remove(kind: LeftoverRow['kind'], names: readonly string[]): Promise<void> {
@@ -220,49 +225,42 @@ export class SqliteLeftovers implements Leftovers {
   }
 }
 
+/** Order that an erased call's tombstone names, and when it was erased. */
+interface Tombstone {
+  readonly erasureId: string;
+  readonly now: Date;
+}
+
 /** Erases calls, recordings and transcripts. Recording files are noted for deletion, and so is unused space of the database. */
-export class CallErasure {
-  readonly #database: Queries;
-  readonly #rollups: CallRollups;
-
-  constructor(database: Queries) {
-    this.#database = database;
-    this.#rollups = new CallRollups(database);
-  }
-
+export class CallErasure extends SqliteStore {
   async find(id: string): Promise<CallRow | undefined> {
-    return this.#database.get(build.selectFrom('calls').selectAll().where('id', '=', id));
+    return this.database.get(build.selectFrom('calls').selectAll().where('id', '=', id));
   }
 
   /**
    * Erases the call. Its webhooks that are still pending are not sent.
    *
-   * @param options.tombstone Null leaves none.
-   * @returns false when there is no such call.
+   * @param tombstone Null leaves none.
    */
-  async erase(
-    id: string,
-    {
-      tombstone,
-    }: { readonly tombstone: { readonly erasureId: string; readonly now: Date } | null },
-  ): Promise<boolean> {
+  async erase(id: string, tombstone: Tombstone | null): Promise<void> {
     const call = await this.find(id);
-    if (call === undefined) return false;
+    if (call === undefined) return;
     await this.#eraseTold(id);
-    await this.#database.run(build.deleteFrom('timeline_entries').where('call_id', '=', id));
-    await this.#database.run(build.deleteFrom('analysis_jobs').where('call_id', '=', id));
-    await this.#rollups.erased(call);
-    if (tombstone !== null) await this.#eraseContact(id);
+    await this.database.run(build.deleteFrom('timeline_entries').where('call_id', '=', id));
+    await this.database.run(build.deleteFrom('analysis_jobs').where('call_id', '=', id));
+    await rollErased(this.database, call);
+    if (tombstone !== null) {
+      // The campaign's contact of the call, with number and metadata.
+      await this.database.run(build.deleteFrom('campaign_contacts').where('call_id', '=', id));
+    }
     // SIP messages, SMS and quality go with it.
-    await this.#database.run(build.deleteFrom('calls').where('id', '=', id));
+    await this.database.run(build.deleteFrom('calls').where('id', '=', id));
     if (call.recording_file !== null) await this.#leave('file', call.recording_file);
     await this.#leave('pages', tombstone === null ? 'expired' : 'asked');
-    if (tombstone !== null) await this.#bury(call, tombstone);
+    if (tombstone === null) return;
+    await this.#bury(call, tombstone);
     // Of an expired call they stay until they are over: see `SqliteRetention`.
-    if (tombstone !== null) {
-      await this.#database.run(build.deleteFrom('appointments').where('call_id', '=', id));
-    }
-    return true;
+    await this.database.run(build.deleteFrom('appointments').where('call_id', '=', id));
   }
 
   /** Takes a number off the lists of campaigns. */
@@ -270,7 +268,7 @@ export class CallErasure {
     const lists = build.selectFrom('campaigns').select('id').where('account_id', '=', accountId);
     const ofScope = environment === null ? lists : lists.where('environment', '=', environment);
     const contacts = build.deleteFrom('campaign_contacts').where('to', '=', number);
-    const erased = await this.#database.run(contacts.where('campaign_id', 'in', ofScope));
+    const erased = await this.database.run(contacts.where('campaign_id', 'in', ofScope));
     if (erased > 0) await this.#leave('pages', 'asked');
   }
 
@@ -279,20 +277,19 @@ export class CallErasure {
     const file = (await this.find(id))?.recording_file ?? null;
     if (file === null) return;
     const forget = build.updateTable('calls').set({ recording_file: null });
-    await this.#database.run(forget.where('id', '=', id));
+    await this.database.run(forget.where('id', '=', id));
     await this.#leave('file', file);
   }
 
   /** Erases the words of a call that stays: transcript, summary, extracted data, notes, SMS texts, and its events. */
   async eraseWords(id: string): Promise<void> {
     await this.#eraseTold(id);
-    const forget = build.updateTable('calls').set({
-      ...{ summary: null, extracted: null, success: null, words_erased: 1 },
-    });
-    await this.#database.run(forget.where('id', '=', id));
-    await this.#database.run(build.deleteFrom('call_notes').where('call_id', '=', id));
+    const nothing = { summary: null, extracted: null, success: null, words_erased: 1 };
+    const forget = build.updateTable('calls').set(nothing);
+    await this.database.run(forget.where('id', '=', id));
+    await this.database.run(build.deleteFrom('call_notes').where('call_id', '=', id));
     const forgetSms = build.updateTable('sms_messages').set({ text: null });
-    await this.#database.run(forgetSms.where('call_id', '=', id));
+    await this.database.run(forgetSms.where('call_id', '=', id));
     await this.#leave('pages', 'expired');
   }
 
@@ -304,23 +301,13 @@ export class CallErasure {
   /** The transcript, and the events with their deliveries; the attempts go with these. */
   async #eraseTold(id: string): Promise<void> {
     const events = build.selectFrom('events').select('id').where('call_id', '=', id);
-    await this.#database.run(
-      build.deleteFrom('webhook_deliveries').where('event_id', 'in', events),
-    );
-    await this.#database.run(build.deleteFrom('events').where('call_id', '=', id));
-    await this.#database.run(build.deleteFrom('transcript_entries').where('call_id', '=', id));
+    await this.database.run(build.deleteFrom('webhook_deliveries').where('event_id', 'in', events));
+    await this.database.run(build.deleteFrom('events').where('call_id', '=', id));
+    await this.database.run(build.deleteFrom('transcript_entries').where('call_id', '=', id));
   }
 
-  /** Erases the campaign's contact of the call, with number and metadata. */
-  async #eraseContact(callId: string): Promise<void> {
-    await this.#database.run(build.deleteFrom('campaign_contacts').where('call_id', '=', callId));
-  }
-
-  async #bury(
-    call: CallRow,
-    { erasureId, now }: { readonly erasureId: string; readonly now: Date },
-  ): Promise<void> {
-    await this.#database.run(
+  async #bury(call: CallRow, { erasureId, now }: Tombstone): Promise<void> {
+    await this.database.run(
       build.replaceInto('erased_calls').values({
         call_id: call.id,
         erasure_id: erasureId,
@@ -335,11 +322,8 @@ export class CallErasure {
   }
 
   async #leave(kind: LeftoverRow['kind'], name: string): Promise<void> {
-    await this.#database.run(
-      build
-        .insertInto('erasure_leftovers')
-        .values({ kind, name })
-        .onConflict((conflict) => conflict.doNothing()),
+    await this.database.run(
+      build.insertInto('erasure_leftovers').orIgnore().values({ kind, name }),
     );
   }
 }

@@ -1,9 +1,8 @@
 /** Retention in SQLite: deletes the server's own rows by age, and an account's data by its retention, a bounded number a call. */
 import { type RawBuilder, sql } from 'kysely';
-import { type Account, PRUNED_ROWS_MAX, type Retention } from '../../domain/account/account.ts';
+import { type Account, PRUNED_ROWS_MAX } from '../../domain/account/account.ts';
 import { AUDIT_KEPT_MS, AUDIT_ROWS_MAX } from '../../domain/account/audit-log.ts';
 import {
-  type AccountRetention,
   ERASED_CALLS_MAX,
   type ErasureCounts,
   type ErasureOrder,
@@ -14,34 +13,33 @@ import { IDEMPOTENCY_KEPT_MS } from '../../domain/account/rate-limit.ts';
 import { SIP_TRACES_KEPT_MS } from '../../domain/call/sip-trace.ts';
 import { EVENTS_KEPT_MS } from '../../domain/webhook/service-event.ts';
 import type { Notifier } from '../../lib/clock.ts';
-import type { Queries } from '../queries.ts';
+import { type Queries, SqliteStore } from '../queries.ts';
 import { build } from '../sqlite/schema.ts';
 import { CallErasure, erasureRowOf } from './sqlite-erasure-store.ts';
 
-/** Prunes in SQLite. */
-export class SqliteRetention implements Retention {
-  readonly #database: Queries;
-
-  constructor(database: Queries) {
-    this.#database = database;
-  }
-
+/** Deletes expired rows of the server. */
+export class SqliteRetention extends SqliteStore {
+  /**
+   * Deletes the rows of deleted webhook endpoints, and the oldest of: answers older than `IDEMPOTENCY_KEPT_MS`; events older
+   * than `EVENTS_KEPT_MS`, with their deliveries and the attempts of those; SIP messages of calls older than
+   * `SIP_TRACES_KEPT_MS`; entries of the audit log older than `AUDIT_KEPT_MS` or beyond `AUDIT_ROWS_MAX`.
+   *
+   * @returns how many rows went; `PRUNED_ROWS_MAX` means that there may be more.
+   */
   async prune(now: Date): Promise<number> {
-    const answersBefore = now.getTime() - IDEMPOTENCY_KEPT_MS;
-    const eventsBefore = now.getTime() - EVENTS_KEPT_MS;
-    const tracesBefore = now.getTime() - SIP_TRACES_KEPT_MS;
+    const nowMs = now.getTime();
     const steps = [
       deliveriesOfDeleted,
       deletedEndpoints,
-      (limit: number) => expiredAnswers(answersBefore, limit),
-      (limit: number) => expiredDeliveries(eventsBefore, limit),
-      (limit: number) => expiredEvents(eventsBefore, limit),
-      (limit: number) => expiredTraces(tracesBefore, limit),
-      (limit: number) => orphanedAppointments(now.getTime(), limit),
-      (limit: number) => oldAuditEntries(now.getTime() - AUDIT_KEPT_MS, limit),
-      (limit: number) => surplusAuditEntries(limit),
+      (limit: number) => expiredAnswers(nowMs - IDEMPOTENCY_KEPT_MS, limit),
+      (limit: number) => expiredDeliveries(nowMs - EVENTS_KEPT_MS, limit),
+      (limit: number) => expiredEvents(nowMs - EVENTS_KEPT_MS, limit),
+      (limit: number) => expiredTraces(nowMs - SIP_TRACES_KEPT_MS, limit),
+      (limit: number) => orphanedAppointments(nowMs, limit),
+      (limit: number) => oldAuditEntries(nowMs - AUDIT_KEPT_MS, limit),
+      surplusAuditEntries,
     ];
-    return this.#database.transaction(async (transaction) => {
+    return this.database.transaction(async (transaction) => {
       let left = PRUNED_ROWS_MAX;
       for (const step of steps) if (left > 0) left -= await transaction.run(step(left));
       return PRUNED_ROWS_MAX - left;
@@ -128,11 +126,6 @@ function surplusAuditEntries(limit: number) {
   );
 }
 
-interface Expired {
-  readonly id: string;
-  readonly has_recording: number;
-}
-
 /** Conditions as their indexes have them; `calls_by_time` begins with account and environment. */
 const EXPIRES: Readonly<Record<'calls' | 'recordings' | 'words', RawBuilder<boolean>>> = {
   calls: sql`environment in ('live', 'test')`,
@@ -140,17 +133,22 @@ const EXPIRES: Readonly<Record<'calls' | 'recordings' | 'words', RawBuilder<bool
   words: sql`words_erased = 0 and not exists (select 1 from analysis_jobs where call_id = calls.id)`,
 };
 
-/** Applies retention in SQLite. */
-export class SqliteAccountRetention implements AccountRetention {
-  readonly #database: Queries;
+/** Erases records past their retention, of calls that are over, in both environments. Leaves no tombstones. */
+export class SqliteAccountRetention extends SqliteStore {
   readonly #notifier: Notifier;
 
-  /** @param parts.notifier Notifies of erasures. */
-  constructor(database: Queries, parts: { readonly notifier: Notifier }) {
-    this.#database = database;
-    this.#notifier = parts.notifier;
+  /** @param notifier Notifies of erasures. */
+  constructor(database: Queries, notifier: Notifier) {
+    super(database);
+    this.#notifier = notifier;
   }
 
+  /**
+   * Erases, in one transaction, of `ERASED_CALLS_MAX` calls at most: whole calls first, then recordings, then words.
+   *
+   * @param order of kind `retention`; the same one in every step of a round.
+   * @returns of how many calls; `ERASED_CALLS_MAX` means that there may be more.
+   */
   async apply({ id: accountId, retention }: Account, order: ErasureOrder): Promise<number> {
     const limits = limitsOf(retention, order.askedAt);
     if (limits === undefined) return 0;
@@ -158,17 +156,18 @@ export class SqliteAccountRetention implements AccountRetention {
     const found = await this.#find(accountId, limits, ERASED_CALLS_MAX);
     const touched = found.calls.length + found.recordings.length + found.words.length;
     if (touched === 0) return 0;
-    await this.#database.transaction(async (transaction) => {
+    await this.database.transaction(async (transaction) => {
       const erasure = new CallErasure(transaction);
-      for (const { id } of found.calls) await erasure.erase(id, { tombstone: null });
+      for (const { id } of found.calls) await erasure.erase(id, null);
       for (const { id } of found.recordings) await erasure.eraseRecording(id);
       for (const { id } of found.words) await erasure.eraseWords(id);
       await transaction.run(logged(order, countsOf(found)));
     });
-    this.#database.onCommit(() => this.#notifier.notify());
+    this.database.onCommit(() => this.#notifier.notify());
     return touched;
   }
 
+  /** Counts what `apply` would erase over all steps of a round. */
   async count({ id, retention }: Account, now: Date): Promise<ErasureCounts> {
     const limits = limitsOf(retention, now);
     const everything = Number.MAX_SAFE_INTEGER;
@@ -187,13 +186,13 @@ export class SqliteAccountRetention implements AccountRetention {
       .where('updated_at', '<', callsBefore.getTime())
       .where('status', '<>', 'running')
       .limit(1);
-    const found = await this.#database.get(expired);
+    const found = await this.database.get(expired);
     if (found === undefined) return;
-    await this.#database.transaction(async (transaction) => {
+    await this.database.transaction(async (transaction) => {
       await transaction.run(build.deleteFrom('campaigns').where('id', '=', found.id));
       await new CallErasure(transaction).leaveExpired();
     });
-    this.#database.onCommit(() => this.#notifier.notify());
+    this.database.onCommit(() => this.#notifier.notify());
   }
 
   /** `limit` in all. A call that is erased whole is in the list of calls alone. */
@@ -204,7 +203,7 @@ export class SqliteAccountRetention implements AccountRetention {
     const read = async (kind: keyof typeof EXPIRES, before: Date | null) => {
       if (before === null || left === 0) return [];
       const span = { before: before.getTime(), limit: left + gone.size };
-      const found = await this.#database.all(expired(kind, { accountId, ...span }));
+      const found = await this.database.all(expired(kind, { accountId, ...span }));
       const rows = found.filter(({ id }) => !gone.has(id));
       left -= Math.min(left, rows.length);
       return rows;
@@ -245,11 +244,12 @@ function expired(
     .limit(span.limit);
 }
 
-interface Found {
-  readonly calls: readonly Expired[];
-  readonly recordings: readonly Expired[];
-  readonly words: readonly Expired[];
+interface Expired {
+  readonly id: string;
+  readonly has_recording: number;
 }
+
+type Found = Readonly<Record<keyof typeof EXPIRES, readonly Expired[]>>;
 
 const NOTHING: Found = { calls: [], recordings: [], words: [] };
 

@@ -30,8 +30,6 @@ import {
 } from './backup.ts';
 import { diskErrorOf } from './disk-error.ts';
 
-const NO_THREAD = { checkpointer: () => undefined };
-
 const LOG_SUFFIXES = ['-wal', '-shm'] as const;
 
 /** The files of a database in use, or after a crash. */
@@ -134,13 +132,14 @@ async function settle(
   const ofBefore = erasuresBefore(databaseFile);
   const { database, migrations } = await openDatabase({ file: incoming });
   try {
-    await forgetDialogs(database);
+    // A server ends the open dialogs that it finds; here these may be calls that the server of the backup still has.
+    await database.run(build.deleteFrom('open_dialogs'));
     const callsEnded = keepQueue ? 0 : await endWaitingCalls(database, now);
     if (!keepQueue) await pauseCampaigns(database, now);
     const known = [...ofNewer, ...(ofBefore ? [ofBefore] : [])];
     let callsErased = 0;
     for (const erasures of known) callsErased += await eraseAgain(database, erasures);
-    if (callsErased > 0) await new SqliteLeftovers(database, NO_THREAD).compact();
+    if (callsErased > 0) await new SqliteLeftovers(database).compact();
     const erasuresRead = ofBefore === null ? null : ofBefore !== undefined;
     return { migrations, callsEnded, callsErased, erasuresRead };
   } finally {
@@ -156,11 +155,6 @@ function erasuresBefore(databaseFile: string): KnownErasures | null | undefined 
   } catch {
     return undefined;
   }
-}
-
-/** A server ends the open dialogs that it finds; here these may be calls that the server of the backup still has. */
-async function forgetDialogs(database: Database): Promise<void> {
-  await database.run(build.deleteFrom('open_dialogs'));
 }
 
 function removeDatabase(file: string): void {
@@ -283,7 +277,7 @@ async function eraseAgain(database: Database, known: KnownErasures): Promise<num
       if (call === undefined) continue;
       count += 1;
       const tombstone = { erasureId: row.erasure_id, now: new Date(row.erased_at) };
-      if (isOver(call.status)) await erasure.erase(row.call_id, { tombstone });
+      if (isOver(call.status)) await erasure.erase(row.call_id, tombstone);
       else await note(transaction, row);
     }
     for (const row of known.noted) {

@@ -17,29 +17,44 @@ import type {
 /** The `agent_id` of the rows that add up all agents of an account; no agent has it. */
 export const EVERY_AGENT = '';
 
-const DAY_KEY = ['agent_id', 'account_id', 'environment', 'day', 'direction', 'status'] as const;
+/** A table of sums: the columns of its key, and those that are added up. */
+interface SumTable<Row> {
+  readonly name: 'call_days' | 'quarter_hours' | 'call_costs' | 'intent_days';
+  readonly key: readonly (keyof Row & string)[];
+  readonly sums: readonly (keyof Row & string)[];
+}
 
-const DAY_SUMS = [
-  'calls',
-  'answered',
-  'missed',
-  'billed_seconds',
-  'sentiment_sum',
-  'sentiment_count',
-  'erased',
-] as const;
+const DAYS: SumTable<CallDayRow> = {
+  name: 'call_days',
+  key: ['agent_id', 'account_id', 'environment', 'day', 'direction', 'status'],
+  sums: [
+    ...(['calls', 'answered', 'missed', 'billed_seconds'] as const),
+    ...(['sentiment_sum', 'sentiment_count', 'erased'] as const),
+  ],
+};
 
-const QUARTER_HOUR_KEY = ['agent_id', 'account_id', 'environment', 'quarter_hour'] as const;
+const QUARTER_HOURS: SumTable<QuarterHourRow> = {
+  name: 'quarter_hours',
+  key: ['agent_id', 'account_id', 'environment', 'quarter_hour'],
+  sums: [
+    ...(['calls', 'completed', 'missed', 'failed', 'inbound'] as const),
+    ...(['answered', 'billed_seconds', 'met', 'judged'] as const),
+    ...(['positive', 'neutral', 'negative'] as const),
+    ...END_REASONS,
+  ],
+};
 
-const QUARTER_HOUR_SUMS = [
-  ...(['calls', 'completed', 'missed', 'failed', 'inbound', 'answered', 'billed_seconds'] as const),
-  ...(['met', 'judged', 'positive', 'neutral', 'negative'] as const),
-  ...END_REASONS,
-] as const;
+const COSTS: SumTable<CallCostRow> = {
+  name: 'call_costs',
+  key: ['agent_id', 'account_id', 'environment', 'quarter_hour', 'currency'],
+  sums: ['calls', 'micros'],
+};
 
-const COST_KEY = [...QUARTER_HOUR_KEY, 'currency'] as const;
-
-const INTENT_KEY = ['agent_id', 'account_id', 'environment', 'day', 'intent'] as const;
+const INTENTS: SumTable<IntentDayRow> = {
+  name: 'intent_days',
+  key: ['agent_id', 'account_id', 'environment', 'day', 'intent'],
+  sums: ['calls'],
+};
 
 /** The columns of a call that are added up. */
 const ROLLED_COLUMNS = [
@@ -66,61 +81,26 @@ export type RolledCall = Pick<CallRow, (typeof ROLLED_COLUMNS)[number]>;
 /**
  * Keeps `call_days`, `quarter_hours`, `call_costs` and `intent_days` equal to what a scan of the calls would give, for each
  * agent and for all agents of an account together. Runs inside a transaction.
+ *
+ * @param before The call until now; undefined for a new one.
  */
-export class CallRollups {
-  readonly #days: SumTable<CallDayRow>;
-  readonly #quarterHours: SumTable<QuarterHourRow>;
-  readonly #costs: SumTable<CallCostRow>;
-  readonly #intents: SumTable<IntentDayRow>;
-
-  constructor(database: Queries) {
-    this.#days = new SumTable(database, 'call_days', { key: DAY_KEY, sums: DAY_SUMS });
-    this.#quarterHours = new SumTable(database, 'quarter_hours', {
-      key: QUARTER_HOUR_KEY,
-      sums: QUARTER_HOUR_SUMS,
-    });
-    this.#costs = new SumTable(database, 'call_costs', {
-      key: COST_KEY,
-      sums: ['calls', 'micros'],
-    });
-    this.#intents = new SumTable(database, 'intent_days', { key: INTENT_KEY, sums: ['calls'] });
-  }
-
-  async added(call: RolledCall): Promise<void> {
-    await this.#replace(undefined, call);
-  }
-
-  async changed(before: RolledCall, after: RolledCall): Promise<void> {
-    if (ROLLED_COLUMNS.every((column) => before[column] === after[column])) return;
-    await this.#replace(before, after);
-  }
-
-  /** Subtracts an erased call from lists; its sums stay. */
-  async erased(call: RolledCall): Promise<void> {
-    const row = dayRowOf(call);
-    await replaceInBoth(this.#days, row, { ...row, erased: 1 });
-  }
-
-  async #replace(before: RolledCall | undefined, after: RolledCall): Promise<void> {
-    await replaceInBoth(this.#days, before && dayRowOf(before), dayRowOf(after));
-    const quarterHour = before && quarterHourRowOf(before);
-    await replaceInBoth(this.#quarterHours, quarterHour, quarterHourRowOf(after));
-    await replaceInBoth(this.#costs, before && costRowOf(before), costRowOf(after));
-    await replaceInBoth(this.#intents, before && intentRowOf(before), intentRowOf(after));
-  }
+export async function rollUp(
+  database: Queries,
+  before: RolledCall | undefined,
+  after: RolledCall,
+): Promise<void> {
+  if (before && ROLLED_COLUMNS.every((column) => before[column] === after[column])) return;
+  await replace(database, DAYS, before && dayRowOf(before), dayRowOf(after));
+  const quarterHour = before && quarterHourRowOf(before);
+  await replace(database, QUARTER_HOURS, quarterHour, quarterHourRowOf(after));
+  await replace(database, COSTS, before && costRowOf(before), costRowOf(after));
+  await replace(database, INTENTS, before && intentRowOf(before), intentRowOf(after));
 }
 
-/** Replaces in the agent's own row, and in the row of all agents. */
-async function replaceInBoth<Row extends { readonly calls: number; readonly agent_id: string }>(
-  table: SumTable<Row>,
-  was: Row | undefined,
-  is: Row | undefined,
-): Promise<void> {
-  await table.replace(was, is);
-  await table.replace(
-    was && { ...was, agent_id: EVERY_AGENT },
-    is && { ...is, agent_id: EVERY_AGENT },
-  );
+/** Subtracts an erased call from lists; its sums stay. Runs inside a transaction. */
+export async function rollErased(database: Queries, call: RolledCall): Promise<void> {
+  const row = dayRowOf(call);
+  await replace(database, DAYS, row, { ...row, erased: 1 });
 }
 
 function dayRowOf(call: RolledCall): CallDayRow {
@@ -197,68 +177,55 @@ export function quarterHourOf({ sort_at }: Pick<RolledCall, 'sort_at'>): number 
   return Math.floor(sort_at / QUARTER_HOUR_MS);
 }
 
-/** Writes one table of sums, inside a transaction of the caller. Its SQL is made once: every change of a call runs it. */
-class SumTable<Row extends { readonly calls: number }> {
-  readonly #database: Queries;
-  readonly #key: readonly (keyof Row & string)[];
-  readonly #sums: readonly (keyof Row & string)[];
-  readonly #add: string;
-  readonly #deleteEmpty: string;
+/** Subtracts `was` and adds `is`, in the agent's own row and in that of all agents; undefined counts as zero. */
+async function replace<Row extends { readonly agent_id: string }>(
+  database: Queries,
+  table: SumTable<Row>,
+  was: Row | undefined,
+  is: Row | undefined,
+): Promise<void> {
+  const ofAll = { agent_id: EVERY_AGENT };
+  await replaceRow(database, table, was, is);
+  await replaceRow(database, table, was && { ...was, ...ofAll }, is && { ...is, ...ofAll });
+}
 
-  /** @param columns all of the table's. */
-  constructor(
-    database: Queries,
-    table: 'call_days' | 'quarter_hours' | 'call_costs' | 'intent_days',
-    columns: {
-      readonly key: readonly (keyof Row & string)[];
-      readonly sums: readonly (keyof Row & string)[];
-    },
-  ) {
-    const { key, sums } = columns;
-    const all = [...key, ...sums];
-    this.#database = database;
-    this.#key = key;
-    this.#sums = sums;
-    this.#add = `insert into ${table} (${all.join()}) values (${all.map(() => '?').join()})
-      on conflict (${key.join()}) do update set
-      ${sums.map((sum) => `${sum} = ${table}.${sum} + excluded.${sum}`).join()}`;
-    this.#deleteEmpty = `delete from ${table}
-      where ${key.map((column) => `${column} = ?`).join(' and ')} and calls = 0`;
-  }
+async function replaceRow<Row>(
+  database: Queries,
+  table: SumTable<Row>,
+  was: Row | undefined,
+  is: Row | undefined,
+): Promise<void> {
+  const isMoved = !was || !is || table.key.some((column) => was[column] !== is[column]);
+  if (is)
+    await add(database, table, is, (sum) => Number(is[sum]) - (isMoved ? 0 : Number(was[sum])));
+  if (!was || !isMoved) return;
+  await add(database, table, was, (sum) => -Number(was[sum]));
+  const isKey = table.key.map((column) => `${column} = ?`).join(' and ');
+  const empty = `delete from ${table.name} where ${isKey} and calls = 0`;
+  await run(database, empty, valuesOf(table, was));
+}
 
-  /** Subtracts `was` and adds `is`; undefined counts as zero. */
-  async replace(was: Row | undefined, is: Row | undefined): Promise<void> {
-    if (was && is && this.#key.every((column) => was[column] === is[column])) {
-      return this.#change(
-        is,
-        this.#sums.map((sum) => Number(is[sum]) - Number(was[sum])),
-      );
-    }
-    if (is !== undefined) {
-      await this.#change(
-        is,
-        this.#sums.map((sum) => Number(is[sum])),
-      );
-    }
-    if (was === undefined) return;
-    await this.#change(
-      was,
-      this.#sums.map((sum) => -Number(was[sum])),
-    );
-    await this.#run(this.#deleteEmpty, this.#keyOf(was));
-  }
+/** Adds to the sums of a row, which is made where it is missing. */
+async function add<Row>(
+  database: Queries,
+  table: SumTable<Row>,
+  row: Row,
+  changeOf: (sum: keyof Row & string) => number,
+): Promise<void> {
+  const { name, key, sums } = table;
+  const changes = sums.map(changeOf);
+  if (changes.every((change) => change === 0)) return;
+  const columns = [...key, ...sums];
+  const text = `insert into ${name} (${columns.join()}) values (${columns.map(() => '?').join()})
+    on conflict (${key.join()}) do update set
+    ${sums.map((sum) => `${sum} = ${name}.${sum} + excluded.${sum}`).join()}`;
+  await run(database, text, [...valuesOf(table, row), ...changes]);
+}
 
-  async #change(row: Row, changes: readonly number[]): Promise<void> {
-    if (changes.some((change) => change !== 0)) {
-      await this.#run(this.#add, [...this.#keyOf(row), ...changes]);
-    }
-  }
+function valuesOf<Row>({ key }: SumTable<Row>, row: Row): readonly unknown[] {
+  return key.map((column) => row[column]);
+}
 
-  #keyOf(row: Row): readonly unknown[] {
-    return this.#key.map((column) => row[column]);
-  }
-
-  async #run(text: string, parameters: readonly unknown[]): Promise<void> {
-    await this.#database.run({ compile: () => CompiledQuery.raw(text, [...parameters]) });
-  }
+async function run(database: Queries, text: string, values: readonly unknown[]): Promise<void> {
+  await database.run({ compile: () => CompiledQuery.raw(text, [...values]) });
 }

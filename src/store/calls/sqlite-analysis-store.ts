@@ -4,20 +4,20 @@ import type { Environment } from '../../domain/account/account.ts';
 import type { AnalysisJob, AnalysisStore, Call } from '../../domain/call/call.ts';
 import type { ServiceEvent } from '../../domain/webhook/service-event.ts';
 import type { Notifier } from '../../lib/clock.ts';
-import { countOf, type Queries } from '../queries.ts';
+import { allOf, countOf, type Queries, SqliteStore } from '../queries.ts';
+import { recordOf } from '../sqlite/rows.ts';
 import { build } from '../sqlite/schema.ts';
 import type { StoreFeeds } from '../store-feeds.ts';
 import { SqliteCallStore } from './sqlite-call-store.ts';
 
 /** Keeps analysis jobs in SQLite. */
-export class SqliteAnalysisStore implements AnalysisStore {
+export class SqliteAnalysisStore extends SqliteStore implements AnalysisStore {
   readonly notifier: Notifier;
-  readonly #database: Queries;
   readonly #feeds: StoreFeeds;
 
   constructor(database: Queries, feeds: StoreFeeds) {
+    super(database);
     this.notifier = feeds.analyses;
-    this.#database = database;
     this.#feeds = feeds;
   }
 
@@ -29,15 +29,11 @@ export class SqliteAnalysisStore implements AnalysisStore {
       .where('due_at', '<=', now.getTime())
       .orderBy('due_at')
       .limit(limit);
-    return (await this.#database.all(query)).map(({ call_id, attempts, ended_at }) => ({
-      callId: call_id,
-      attempts,
-      endedAt: new Date(ended_at),
-    }));
+    return allOf(this.database, query, recordOf<AnalysisJob>);
   }
 
   async retryAt(callId: string, dueAt: Date): Promise<void> {
-    await this.#database.run(
+    await this.database.run(
       build
         .updateTable('analysis_jobs')
         .set({ due_at: dueAt.getTime(), attempts: sql<number>`attempts + 1` })
@@ -46,7 +42,7 @@ export class SqliteAnalysisStore implements AnalysisStore {
   }
 
   async finish(call: Call, events: readonly ServiceEvent[]): Promise<void> {
-    await this.#database.transaction(async (transaction) => {
+    await this.database.transaction(async (transaction) => {
       const job = build.deleteFrom('analysis_jobs').where('call_id', '=', call.id);
       // Only the one that takes the job away may publish its result.
       if ((await transaction.run(job)) > 0)
@@ -63,16 +59,16 @@ export class SqliteAnalysisStore implements AnalysisStore {
       .orderBy(sql`sum(calls)`, 'desc')
       .orderBy('intent')
       .limit(limit);
-    return (await this.#database.all(query)).map(({ intent }) => intent);
+    return allOf(this.database, query, ({ intent }) => intent);
   }
 
   async isAnyWaiting(environment: Environment): Promise<boolean> {
     const query = build.selectFrom('analysis_jobs').select('call_id');
     const waiting = query.where('environment', '=', environment).limit(1);
-    return (await this.#database.get(waiting)) !== undefined;
+    return (await this.database.get(waiting)) !== undefined;
   }
 
   count(): Promise<number> {
-    return countOf(this.#database, build.selectFrom('analysis_jobs'));
+    return countOf(this.database, build.selectFrom('analysis_jobs'));
   }
 }

@@ -23,18 +23,12 @@ import { dateOf } from '../../domain/analytics/period.ts';
 import { END_REASONS } from '../../domain/call/call.ts';
 import type { CallCost } from '../../domain/call/call-cost.ts';
 import { DAY_MS } from '../../lib/clock.ts';
-import { inScope, type Queries } from '../queries.ts';
+import { inScope, type Queries, SqliteStore } from '../queries.ts';
 import { type AnswerTimesRow, build } from '../sqlite/schema.ts';
 import { EVERY_AGENT } from './call-rollups.ts';
 
 /** Reads a few hundred rows, however many calls there are. */
-export class SqliteAnalyticsStore implements AnalyticsStore {
-  readonly #database: Queries;
-
-  constructor(database: Queries) {
-    this.#database = database;
-  }
-
+export class SqliteAnalyticsStore extends SqliteStore implements AnalyticsStore {
   async days(scope: Scope, query: UsageQuery): Promise<readonly DayUsage[]> {
     const days = build
       .selectFrom('call_days')
@@ -56,14 +50,14 @@ export class SqliteAnalyticsStore implements AnalyticsStore {
       .where('day', '<=', dayOf(query.lastDay))
       .groupBy('day')
       .orderBy('day');
-    return (await this.#database.all(days)).map(({ day, ...sums }) => ({
+    return (await this.database.all(days)).map(({ day, ...sums }) => ({
       date: dateOf(day * DAY_MS),
       ...sums,
     }));
   }
 
   async intents(scope: Scope, query: UsageQuery): Promise<readonly IntentCount[]> {
-    return this.#database.all(
+    return this.database.all(
       build
         .selectFrom('intent_days')
         .select(['intent', sql<number>`sum(calls)`.as('count')])
@@ -97,19 +91,13 @@ const COUNTS = ['turns', 'recognition', 'model', 'voice'] as const;
 type CountColumns = Pick<AnswerTimesRow, (typeof COUNTS)[number]>;
 
 /** Reads one range of a key for each question. */
-export class SqliteQuarterHours implements QuarterHours {
-  readonly #database: Queries;
-
-  constructor(database: Queries) {
-    this.#database = database;
-  }
-
+export class SqliteQuarterHours extends SqliteStore implements QuarterHours {
   async outcomes(scope: Scope, query: SpanQuery) {
     const rows = inSpan('quarter_hours', scope, query.span)
       .where('agent_id', '=', query.agentId ?? EVERY_AGENT)
       .select(['quarter_hour as quarterHour', ...OUTCOMES])
       .orderBy('quarter_hour');
-    return this.#database.all(rows);
+    return this.database.all(rows);
   }
 
   async totals(scope: Scope, query: SpanQuery): Promise<CallSums> {
@@ -117,7 +105,7 @@ export class SqliteQuarterHours implements QuarterHours {
       .where('agent_id', '=', query.agentId ?? EVERY_AGENT)
       .select(TOTALS.map((name) => sumOf(name)));
     // A query of sums alone has one row.
-    const [row] = await this.#database.all(sums);
+    const [row] = await this.database.all(sums);
     if (row === undefined) throw new TypeError('A query of sums has answered without a row');
     const { billed_seconds: billedSeconds, ...rest } = row;
     return { ...rest, billedSeconds };
@@ -127,7 +115,7 @@ export class SqliteQuarterHours implements QuarterHours {
     const rows = inSpan('answer_times', scope, query.span)
       .where('agent_id', '=', query.agentId ?? EVERY_AGENT)
       .select(['quarter_hour as quarterHour', ...COUNTS]);
-    return (await this.#database.all(rows)).map((row) => ({
+    return (await this.database.all(rows)).map((row) => ({
       quarterHour: row.quarterHour,
       ...countedOf(row),
     }));
@@ -139,7 +127,7 @@ export class SqliteQuarterHours implements QuarterHours {
       .select(['currency', sql<number>`sum(micros)`.as('micros')])
       .groupBy('currency')
       .orderBy('currency');
-    return this.#database.all(sums);
+    return this.database.all(sums);
   }
 
   async agents(scope: Scope, span: ZonedSpan) {
@@ -149,7 +137,7 @@ export class SqliteQuarterHours implements QuarterHours {
       .select('agent_id as agentId')
       .select(([...OUTCOMES, 'met', 'judged'] as const).map((name) => sumOf(name)))
       .groupBy('agent_id');
-    return this.#database.all(sums);
+    return this.database.all(sums);
   }
 }
 

@@ -8,22 +8,16 @@ import type {
   SipTraceMessage,
   SipTraceStore,
 } from '../../domain/call/sip-trace.ts';
-import type { Queries } from '../queries.ts';
+import { firstOf, type Queries, SqliteStore } from '../queries.ts';
 import { recordOf, rowOf } from '../sqlite/rows.ts';
 import { build, type SipTraceRow } from '../sqlite/schema.ts';
 
 /** Keeps the SIP messages of calls that are over. */
-export class SqliteSipTraceStore implements SipTraceStore {
-  readonly #database: Queries;
-
-  constructor(database: Queries) {
-    this.#database = database;
-  }
-
+export class SqliteSipTraceStore extends SqliteStore implements SipTraceStore {
   /** Skips traces of deleted calls. */
   async keep(traces: readonly KeptSipTrace[]): Promise<void> {
     const rows = traces.map(traceRowOf);
-    await this.#database.transaction(async (transaction) => {
+    await this.database.transaction(async (transaction) => {
       for (const row of rows) {
         const call = build.selectFrom('calls').select('id').where('id', '=', row.call_id);
         if ((await transaction.get(call)) === undefined) continue;
@@ -34,8 +28,7 @@ export class SqliteSipTraceStore implements SipTraceStore {
 
   async find(callId: string): Promise<SipTrace | undefined> {
     const query = build.selectFrom('sip_traces').selectAll().where('call_id', '=', callId);
-    const row = await this.#database.get(query);
-    return row === undefined ? undefined : traceOf(row);
+    return firstOf(this.database, query, traceOf);
   }
 }
 
@@ -43,15 +36,10 @@ export class SqliteSipTraceStore implements SipTraceStore {
 type StoredMessage = Omit<SipTraceMessage, 'at'> & { readonly atMs: number };
 
 function traceRowOf({ callId, messages, isTruncated, keptAt }: KeptSipTrace): SipTraceRow {
-  const stored = messages.map(({ at, ...rest }): StoredMessage => {
-    return { ...rest, atMs: at.getTime() };
-  });
-  return {
-    call_id: callId,
-    messages: JSON.stringify(stored),
-    is_truncated: isTruncated ? 1 : 0,
-    kept_at: keptAt.getTime(),
-  };
+  const stored = messages.map(
+    ({ at, ...rest }): StoredMessage => ({ ...rest, atMs: at.getTime() }),
+  );
+  return rowOf({ callId, messages: JSON.stringify(stored), isTruncated, keptAt });
 }
 
 function traceOf({ messages, is_truncated: truncated }: SipTraceRow): SipTrace {
@@ -63,21 +51,15 @@ function traceOf({ messages, is_truncated: truncated }: SipTraceRow): SipTrace {
 }
 
 /** Keeps how well the packets of calls travelled. */
-export class SqliteCallQualityStore implements CallQualityStore {
-  readonly #database: Queries;
-
-  constructor(database: Queries) {
-    this.#database = database;
-  }
-
+export class SqliteCallQualityStore extends SqliteStore implements CallQualityStore {
   async save(callId: string, quality: CallQuality): Promise<void> {
     const row = { ...rowOf(quality), call_id: callId };
-    await this.#database.run(build.replaceInto('call_qualities').values(row));
+    await this.database.run(build.replaceInto('call_qualities').values(row));
   }
 
   async find(callId: string): Promise<CallQuality | undefined> {
     const query = build.selectFrom('call_qualities').selectAll().where('call_id', '=', callId);
-    const row = await this.#database.get(query);
+    const row = await this.database.get(query);
     if (row === undefined) return undefined;
     const quality = recordOf<CallQuality>(row, { json: ['local', 'remote'], without: ['call_id'] });
     // Calls that were saved before this was counted lack it.
@@ -86,19 +68,13 @@ export class SqliteCallQualityStore implements CallQualityStore {
 }
 
 /** Operators' tags and notes in SQLite. */
-export class SqliteCallNoteStore implements CallNoteStore {
-  readonly #database: Queries;
-
-  constructor(database: Queries) {
-    this.#database = database;
-  }
-
+export class SqliteCallNoteStore extends SqliteStore implements CallNoteStore {
   async ofCalls(callIds: readonly string[]): Promise<ReadonlyMap<string, CallNote>> {
     if (callIds.length === 0) return new Map();
-    const tags = await this.#database.all(
+    const tags = await this.database.all(
       build.selectFrom('call_tags').selectAll().where('call_id', 'in', callIds).orderBy('tag'),
     );
-    const notes = await this.#database.all(
+    const notes = await this.database.all(
       build.selectFrom('call_notes').select(['call_id', 'note']).where('call_id', 'in', callIds),
     );
     const found = new Map<string, CallNote>();
@@ -111,7 +87,7 @@ export class SqliteCallNoteStore implements CallNoteStore {
   }
 
   async change(callId: string, change: Partial<CallNote>): Promise<CallNote> {
-    return this.#database.transaction(async (transaction) => {
+    return this.database.transaction(async (transaction) => {
       if (change.tags !== undefined) await replaceTags(transaction, callId, change.tags);
       if (change.note !== undefined) {
         const row = { call_id: callId, note: change.note };

@@ -1,7 +1,7 @@
 /** Calls in SQLite, with their transcripts, timelines, events and open SIP dialogs. */
 import { sql } from 'kysely';
 import type { Environment } from '../../domain/account/account.ts';
-import type { Scope } from '../../domain/agent/agent.ts';
+import { isSameScope, type Scope } from '../../domain/agent/agent.ts';
 import {
   ANSWER_SCALE,
   answerTimesOf,
@@ -24,32 +24,31 @@ import { canMove, isOver } from '../../domain/call/call-life.ts';
 import type { DialogStore, OpenDialog } from '../../domain/call/open-dialog.ts';
 import type { ServiceEvent } from '../../domain/webhook/service-event.ts';
 import type { Notifier } from '../../lib/clock.ts';
-import { countOf, type Queries } from '../queries.ts';
-import { recordOf, rowOf } from '../sqlite/rows.ts';
-import { build, type CallRow, dateOf, type TranscriptRow } from '../sqlite/schema.ts';
+import { allOf, countOf, firstOf, type Queries, SqliteStore } from '../queries.ts';
+import { readerOf, recordOf, rowOf } from '../sqlite/rows.ts';
+import { build, type CallRow, type TranscriptRow } from '../sqlite/schema.ts';
 import type { StoreFeeds } from '../store-feeds.ts';
 import { SqliteEventStore } from '../webhooks/sqlite-webhook-stores.ts';
 import { callOf, listCalls } from './call-list.ts';
-import { CallRollups, quarterHourOf } from './call-rollups.ts';
+import { quarterHourOf, rollUp } from './call-rollups.ts';
 import { addAnswers } from './sqlite-analytics-store.ts';
 
 /** Keeps calls in SQLite; their sums, events and analysis jobs are written in the same transaction. */
-export class SqliteCallStore implements CallStore {
+export class SqliteCallStore extends SqliteStore implements CallStore {
   readonly queueNotifier: Notifier;
-  readonly #database: Queries;
   readonly #feeds: StoreFeeds;
 
   constructor(database: Queries, feeds: StoreFeeds) {
+    super(database);
     this.queueNotifier = feeds.queue;
-    this.#database = database;
     this.#feeds = feeds;
   }
 
   async insert(call: Call, events: readonly ServiceEvent[]): Promise<void> {
     const row = callRowOf(call);
-    await this.#database.transaction(async (transaction) => {
+    await this.database.transaction(async (transaction) => {
       await transaction.run(build.insertInto('calls').values(row));
-      await new CallRollups(transaction).added(row);
+      await rollUp(transaction, undefined, row);
       await new SqliteEventStore(transaction, this.#feeds.events).add(events);
       transaction.onCommit(() => {
         if (call.status === 'queued') this.queueNotifier.notify();
@@ -60,10 +59,10 @@ export class SqliteCallStore implements CallStore {
 
   async update(call: Call, events: readonly ServiceEvent[]): Promise<void> {
     const row = callRowOf(call);
-    await this.#database.transaction(async (transaction) => {
+    await this.database.transaction(async (transaction) => {
       const before = await storedCall(transaction, call);
       await transaction.run(build.updateTable('calls').set(row).where('id', '=', call.id));
-      await new CallRollups(transaction).changed(before, row);
+      await rollUp(transaction, before, row);
       await new SqliteEventStore(transaction, this.#feeds.events).add(events);
       const isEnding = isOver(call.status) && before.ended_at === null;
       if (isEnding && call.answeredAt !== null && call.endedAt !== null) {
@@ -79,7 +78,7 @@ export class SqliteCallStore implements CallStore {
     callId: string,
     decide: (call: Call) => CallChange | undefined,
   ): Promise<CallChange | undefined> {
-    return this.#database.transaction(async (transaction) => {
+    return this.database.transaction(async (transaction) => {
       const calls = new SqliteCallStore(transaction, this.#feeds);
       const call = await calls.findById(callId);
       const change = call && decide(call);
@@ -90,43 +89,38 @@ export class SqliteCallStore implements CallStore {
 
   async addTranscriptEntry(callId: string, entry: TranscriptEntry): Promise<void> {
     const row = transcriptRowOf(callId, entry);
-    await this.#database.run(build.insertInto('transcript_entries').values(row));
+    await this.database.run(build.insertInto('transcript_entries').values(row));
     this.#feeds.live.said(callId, entry);
   }
 
   async transcript(callId: string): Promise<readonly TranscriptEntry[]> {
     const query = build.selectFrom('transcript_entries').selectAll().where('call_id', '=', callId);
     // A reply is kept when it is over, and the caller may have spoken meanwhile.
-    return (await this.#database.all(query.orderBy('at').orderBy('position'))).map(
-      transcriptEntryOf,
-    );
+    return allOf(this.database, query.orderBy('at').orderBy('position'), transcriptEntryOf);
   }
 
   async addTimelineEntry(callId: string, entry: TimelineEntry): Promise<void> {
     const row = { ...rowOf(entry), call_id: callId };
-    await this.#database.run(build.insertInto('timeline_entries').values(row));
+    await this.database.run(build.insertInto('timeline_entries').values(row));
     this.#feeds.live.happened(callId, entry);
   }
 
   async timeline(callId: string): Promise<readonly TimelineEntry[]> {
-    return timelineOf(this.#database, callId);
+    return timelineOf(this.database, callId);
   }
 
   async find(scope: Scope, callId: string): Promise<Call | undefined> {
     const call = await this.findById(callId);
-    const isTheirs = call?.accountId === scope.accountId && call.environment === scope.environment;
-    return isTheirs ? call : undefined;
+    return call !== undefined && isSameScope(scope, call) ? call : undefined;
   }
 
   async findById(callId: string): Promise<Call | undefined> {
-    const row = await this.#database.get(
-      build.selectFrom('calls').selectAll().where('id', '=', callId),
-    );
-    return row === undefined ? undefined : callOf(row);
+    const query = build.selectFrom('calls').selectAll().where('id', '=', callId);
+    return firstOf(this.database, query, callOf);
   }
 
   async list(scope: Scope, query: CallQuery): Promise<CallList> {
-    return listCalls(this.#database, scope, query);
+    return listCalls(this.database, scope, query);
   }
 
   async findUnfinished(): Promise<readonly Call[]> {
@@ -138,21 +132,15 @@ export class SqliteCallStore implements CallStore {
       .where('status', '<>', 'queued')
       .orderBy('sort_at')
       .orderBy('id');
-    return (await this.#database.all(query)).map(callOf);
+    return allOf(this.database, query, callOf);
   }
 
   async waitingToDial(environment: Environment, limit: number): Promise<readonly WaitingParty[]> {
     const query = queuedCalls(environment, 'outbound')
-      .select(['id', 'account_id as accountId', 'from_number as from', 'to_number as to'])
-      .select(['failure_reason as failureReason', 'not_before_at', 'not_after_at', 'expires_at'])
+      .select(['id', 'account_id', 'from_number as from', 'to_number as to'])
+      .select(['failure_reason', 'not_before_at', 'not_after_at', 'expires_at'])
       .limit(limit);
-    const rows = await this.#database.all(query);
-    return rows.map(({ not_before_at, not_after_at, expires_at, ...party }) => ({
-      ...party,
-      notBeforeAt: dateOf(not_before_at),
-      notAfterAt: dateOf(not_after_at),
-      expiresAt: dateOf(expires_at),
-    }));
+    return allOf(this.database, query, recordOf<WaitingParty>);
   }
 
   async queued(
@@ -160,13 +148,12 @@ export class SqliteCallStore implements CallStore {
     direction: CallDirection,
     limit: number,
   ): Promise<readonly Call[]> {
-    return (
-      await this.#database.all(queuedCalls(environment, direction).selectAll().limit(limit))
-    ).map(callOf);
+    const query = queuedCalls(environment, direction).selectAll().limit(limit);
+    return allOf(this.database, query, callOf);
   }
 
   countQueued(environment: Environment, direction: CallDirection): Promise<number> {
-    return countOf(this.#database, queuedCalls(environment, direction).clearOrderBy());
+    return countOf(this.database, queuedCalls(environment, direction).clearOrderBy());
   }
 }
 
@@ -185,9 +172,8 @@ async function countAnswersOf(database: Queries, call: CallRow): Promise<void> {
 
 async function timelineOf(database: Queries, callId: string): Promise<readonly TimelineEntry[]> {
   const query = build.selectFrom('timeline_entries').selectAll().where('call_id', '=', callId);
-  return (await database.all(query.orderBy('position'))).map((row) =>
-    recordOf<TimelineEntry>(row, { json: ['details'], without: ['call_id', 'position'] }),
-  );
+  const entryOf = readerOf<TimelineEntry>({ json: ['details'], without: ['call_id', 'position'] });
+  return allOf(database, query.orderBy('position'), entryOf);
 }
 
 /**
@@ -219,23 +205,12 @@ function queuedCalls(environment: Environment, direction: CallDirection) {
   );
 }
 
-function transcriptRowOf(callId: string, entry: TranscriptEntry): TranscriptRow {
-  return {
-    call_id: callId,
-    role: entry.role,
-    text: entry.text,
-    at: entry.at.getTime(),
-    confidence: entry.confidence ?? null,
-  };
+function transcriptRowOf(callId: string, { role, text, at, confidence }: TranscriptEntry) {
+  return { call_id: callId, role, text, at: at.getTime(), confidence: confidence ?? null };
 }
 
-function transcriptEntryOf(row: Omit<TranscriptRow, 'call_id'>): TranscriptEntry {
-  return {
-    role: row.role as TranscriptEntry['role'],
-    text: row.text,
-    at: new Date(row.at),
-    ...(row.confidence === null ? {} : { confidence: row.confidence }),
-  };
+function transcriptEntryOf({ role, text, at, confidence }: TranscriptRow): TranscriptEntry {
+  return { role, text, at: new Date(at), ...(confidence === null ? {} : { confidence }) };
 }
 
 /** A call, perhaps with the field of lists that is no column. */
@@ -252,26 +227,19 @@ const DIALOGS_MAX = 100_000;
 const JSON_FIELDS = ['routes', 'channels', 'invite', 'price', 'peer'] as const;
 
 /** Keeps open dialogs in SQLite, answered or not: the next process ends dialogs that a crashed one left open. */
-export class SqliteDialogStore implements DialogStore {
-  readonly #database: Queries;
-
-  constructor(database: Queries) {
-    this.#database = database;
-  }
-
+export class SqliteDialogStore extends SqliteStore implements DialogStore {
   async save(dialog: OpenDialog): Promise<void> {
-    await this.#database.run(build.replaceInto('open_dialogs').values(rowOf(dialog)));
+    await this.database.run(build.replaceInto('open_dialogs').values(rowOf(dialog)));
   }
 
   async remove(id: string): Promise<void> {
-    await this.#database.run(build.deleteFrom('open_dialogs').where('id', '=', id));
+    await this.database.run(build.deleteFrom('open_dialogs').where('id', '=', id));
   }
 
   async all(): Promise<readonly OpenDialog[]> {
     const query = build.selectFrom('open_dialogs').selectAll();
-    return (
-      await this.#database.all(query.orderBy('opened_at').orderBy('id').limit(DIALOGS_MAX))
-    ).map((row) => recordOf<OpenDialog>(row, { json: JSON_FIELDS }));
+    const oldest = query.orderBy('opened_at').orderBy('id').limit(DIALOGS_MAX);
+    return allOf(this.database, oldest, readerOf<OpenDialog>({ json: JSON_FIELDS }));
   }
 }
 
@@ -282,10 +250,5 @@ async function addAnalysisJob(
   endedAt: Date,
 ): Promise<void> {
   const row = { call_id, environment, attempts: 0, ended_at: endedAt.getTime(), due_at: 0 };
-  await transaction.run(
-    build
-      .insertInto('analysis_jobs')
-      .values(row)
-      .onConflict((conflict) => conflict.doNothing()),
-  );
+  await transaction.run(build.insertInto('analysis_jobs').orIgnore().values(row));
 }

@@ -13,8 +13,8 @@ import {
   type UnreadPassage,
 } from '../../domain/knowledge/knowledge.ts';
 import type { Passage } from '../../domain/knowledge/passages.ts';
-import { ServiceError } from '../../domain/service-error.ts';
-import { inScope, pageOf, type Queries } from '../queries.ts';
+import { conflict } from '../../domain/service-error.ts';
+import { allOf, firstOf, inScope, pageOf, type Queries, SqliteStore } from '../queries.ts';
 import { recordOf, rowOf } from '../sqlite/rows.ts';
 import { build } from '../sqlite/schema.ts';
 
@@ -25,16 +25,11 @@ interface Content {
 }
 
 /** Keeps documents in SQLite. */
-export class SqliteKnowledgeStore implements KnowledgeStore {
-  readonly #database: Queries;
-
-  constructor(database: Queries) {
-    this.#database = database;
-  }
-
+export class SqliteKnowledgeStore extends SqliteStore implements KnowledgeStore {
   save(draft: KnowledgeDraft, content: Content): Promise<KnowledgeDocument> {
-    return this.#database.transaction(async (transaction) => {
-      const before = await namedDocument(transaction, draft);
+    return this.database.transaction(async (transaction) => {
+      const named = documentsOf(draft, draft.agentId).where('name', '=', draft.name);
+      const before = await firstOf(transaction, named.selectAll(), recordOf<KnowledgeDocument>);
       if (before !== undefined && (await isSame(transaction, before, draft, content.text))) {
         return before;
       }
@@ -52,7 +47,7 @@ export class SqliteKnowledgeStore implements KnowledgeStore {
   }
 
   async delete(scope: Scope, agentId: string, documentId: string): Promise<boolean> {
-    return this.#database.transaction(async (transaction) => {
+    return this.database.transaction(async (transaction) => {
       const found = documentsOf(scope, agentId).select('id').where('id', '=', documentId);
       if ((await transaction.get(found)) === undefined) return false;
       await transaction.run(build.deleteFrom('knowledge_documents').where('id', '=', documentId));
@@ -65,30 +60,23 @@ export class SqliteKnowledgeStore implements KnowledgeStore {
     { agentId, documentId }: { readonly agentId: string; readonly documentId: string },
     version?: number,
   ): Promise<KnowledgeText | undefined> {
-    return this.#database.transaction(async (transaction) => {
-      const row = await transaction.get(
-        documentsOf(scope, agentId).selectAll().where('id', '=', documentId),
-      );
-      if (row === undefined) return undefined;
-      const document = recordOf<KnowledgeDocument>(row);
-      const text = await transaction.get(
-        versionsOf(documentId)
-          .select('text')
-          .where('version', '=', version ?? document.version),
-      );
-      if (text === undefined) return undefined;
-      const versions = await transaction.all(
-        versionsOf(documentId)
-          .select(['version', 'media_type', 'chars', 'created_at'])
-          .orderBy('version', 'desc'),
-      );
-      const asRecord = (one: (typeof versions)[number]) => recordOf<KnowledgeVersion>(one);
-      return { document, versions: versions.map(asRecord), text: text.text };
+    return this.database.transaction(async (transaction) => {
+      const named = documentsOf(scope, agentId).selectAll().where('id', '=', documentId);
+      const document = await firstOf(transaction, named, recordOf<KnowledgeDocument>);
+      if (document === undefined) return undefined;
+      const wanted = versionsOf(documentId).where('version', '=', version ?? document.version);
+      const content = await transaction.get(wanted.select('text'));
+      if (content === undefined) return undefined;
+      const newestFirst = versionsOf(documentId)
+        .select(['version', 'media_type', 'chars', 'created_at'])
+        .orderBy('version', 'desc');
+      const versions = await allOf(transaction, newestFirst, recordOf<KnowledgeVersion>);
+      return { document, versions, text: content.text };
     });
   }
 
   async withoutVector(model: string, limit: number): Promise<readonly UnreadPassage[]> {
-    return this.#database.all(
+    return this.database.all(
       build
         .selectFrom('knowledge_passages as p')
         .leftJoin('knowledge_vectors as v', (join) =>
@@ -105,7 +93,7 @@ export class SqliteKnowledgeStore implements KnowledgeStore {
     model: string,
     vectors: readonly { readonly id: number; readonly vector: Float32Array }[],
   ): Promise<void> {
-    await this.#database.transaction(async (transaction) => {
+    await this.database.transaction(async (transaction) => {
       for (const { id, vector } of vectors) {
         const passage = build.selectFrom('knowledge_passages').select('id').where('id', '=', id);
         if ((await transaction.get(passage)) === undefined) continue;
@@ -120,9 +108,7 @@ export class SqliteKnowledgeStore implements KnowledgeStore {
   list(scope: Scope, agentId: string, range: PageRange): Promise<Page<KnowledgeDocument>> {
     const every = documentsOf(scope, agentId);
     const sorted = every.selectAll().orderBy('name');
-    return pageOf(this.#database, { every, sorted, range }, (row) =>
-      recordOf<KnowledgeDocument>(row),
-    );
+    return pageOf(this.database, { every, sorted, range }, recordOf<KnowledgeDocument>);
   }
 }
 
@@ -134,15 +120,6 @@ function nextVersion(
   const facts = { chars: text.length, passages: passages.length, updatedAt: now };
   if (before === undefined) return { ...draft, ...facts, version: 1, createdAt: now };
   return { ...before, ...facts, mediaType: draft.mediaType, version: before.version + 1 };
-}
-
-async function namedDocument(
-  database: Queries,
-  { accountId, environment, agentId, name }: KnowledgeDraft,
-): Promise<KnowledgeDocument | undefined> {
-  const named = documentsOf({ accountId, environment }, agentId).where('name', '=', name);
-  const row = await database.get(named.selectAll());
-  return row === undefined ? undefined : recordOf<KnowledgeDocument>(row);
 }
 
 async function isSame(
@@ -179,8 +156,7 @@ async function requireRoom(
 
 function refuseBeyond(max: number, count: number, what: string): void {
   if (count <= max) return;
-  throw new ServiceError(
-    'CONFLICT',
+  throw conflict(
     `Cannot add the document: the agent would have ${count} ${what}, and ${max} is the most; delete another document first`,
   );
 }
@@ -189,9 +165,8 @@ function refuseBeyond(max: number, count: number, what: string): void {
 async function replaceDocument(database: Queries, document: KnowledgeDocument): Promise<void> {
   const { id } = document;
   await database.run(build.deleteFrom('knowledge_passages').where('document_id', '=', id));
-  await database.run(
-    build.updateTable('knowledge_documents').set(rowOf(document)).where('id', '=', id),
-  );
+  const changed = build.updateTable('knowledge_documents').set(rowOf(document));
+  await database.run(changed.where('id', '=', id));
 }
 
 /** Adds the version, and drops those beyond `KNOWLEDGE_LIMITS.versionsKept`. */

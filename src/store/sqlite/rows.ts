@@ -46,7 +46,7 @@ export function recordOf<Fields>(row: RowOf<Fields>, format: Format<Fields> = {}
   const record: Record<string, unknown> = {};
   for (const [column, value] of Object.entries<unknown>(row)) {
     if (format.without?.includes(column)) continue;
-    const field = fieldOf(column);
+    const field = camelCase(column);
     if (json.includes(field)) record[field] = JSON.parse(String(value));
     else if (flags.includes(field)) record[field] = value === 1;
     else if (typeof value === 'number' && isInstant(column)) record[field] = new Date(value);
@@ -55,15 +55,13 @@ export function recordOf<Fields>(row: RowOf<Fields>, format: Format<Fields> = {}
   return record as Fields;
 }
 
-/** Fields by column; there are some hundred. */
-const FIELDS = new Map<string, string>();
+/** Makes the function that reads a record from a row in a format. */
+export function readerOf<Fields>(format: Format<Fields>): (row: RowOf<Fields>) => Fields {
+  return (row) => recordOf<Fields>(row, format);
+}
 
-function fieldOf(column: string): string {
-  const known = FIELDS.get(column);
-  if (known !== undefined) return known;
-  const field = column.replace(/_[a-z]/g, ([, letter = '']) => letter.toUpperCase());
-  FIELDS.set(column, field);
-  return field;
+function camelCase(column: string): string {
+  return column.replace(/_[a-z]/g, ([, letter = '']) => letter.toUpperCase());
 }
 
 function isInstant(column: string): boolean {

@@ -11,13 +11,14 @@ import type { Account } from '../../domain/account/account.ts';
 import type { ApiKey } from '../../domain/account/api-key.ts';
 import type { AuditEntry } from '../../domain/account/audit-log.ts';
 import type { ErasureRecord } from '../../domain/account/erasure.ts';
+import type { IdempotentRequest, KeptAnswer } from '../../domain/account/rate-limit.ts';
 import type { Invite, StoredUser } from '../../domain/account/user.ts';
 import type { Agent } from '../../domain/agent/agent.ts';
 import type { AgentContent } from '../../domain/agent/agent-version.ts';
 import type { CallSums } from '../../domain/analytics/analytics-details.ts';
 import type { BookedAppointment } from '../../domain/calendar/appointment.ts';
 import type { Calendar } from '../../domain/calendar/calendar.ts';
-import type { Call, TimelineEntry } from '../../domain/call/call.ts';
+import type { AnalysisJob, Call, TimelineEntry, TranscriptEntry } from '../../domain/call/call.ts';
 import type { CallQuality } from '../../domain/call/call-life.ts';
 import type { OpenDialog } from '../../domain/call/open-dialog.ts';
 import type { Campaign, Contact } from '../../domain/campaign/campaign.ts';
@@ -104,13 +105,10 @@ export interface SigningSecretRow {
 }
 
 /** One utterance. `confidence` is from 0 to 1. */
-export interface TranscriptRow {
+export type TranscriptRow = RowOf<Omit<TranscriptEntry, 'confidence'>> & {
   readonly call_id: string;
-  readonly role: string;
-  readonly text: string;
-  readonly at: number;
   readonly confidence: number | null;
-}
+};
 
 /** `messages` is a JSON list. */
 export interface SipTraceRow {
@@ -121,36 +119,19 @@ export interface SipTraceRow {
 }
 
 /** The primary key is account, environment, method, path and key. */
-export interface IdempotencyRow {
+type IdempotencyRow = RowOf<Omit<IdempotentRequest, 'now'> & KeptAnswer> & {
+  readonly created_at: number;
+};
+
+/** Key of sums over the calls of one agent, or of all agents of an account. */
+interface AgentKey {
+  readonly agent_id: string;
   readonly account_id: string;
   readonly environment: string;
-  readonly method: string;
-  readonly path: string;
-  readonly key: string;
-  readonly fingerprint: string;
-  readonly status: number;
-  readonly body: string | null;
-  readonly created_at: number;
-}
-
-/** Requests of one subject in one window. */
-interface RateCountRow {
-  readonly subject: string;
-  readonly window_start: number;
-  readonly requests: number;
-}
-
-/** A secret of the server itself. */
-interface SecretRow {
-  readonly name: string;
-  readonly value: string;
 }
 
 /** Sums over the calls of one UTC day with the same account, environment, agent, direction and status. */
-export interface CallDayRow {
-  readonly account_id: string;
-  readonly environment: string;
-  readonly agent_id: string;
+export interface CallDayRow extends AgentKey {
   /** Days since 1970 of `CallRow.sort_at`. */
   readonly day: number;
   readonly direction: string;
@@ -168,29 +149,25 @@ export interface CallDayRow {
 }
 
 /** Calls of one UTC day with one intent. */
-export interface IntentDayRow {
-  readonly account_id: string;
-  readonly environment: string;
-  readonly agent_id: string;
+export interface IntentDayRow extends AgentKey {
   readonly day: number;
   readonly intent: string;
   readonly calls: number;
 }
 
+/** Key of sums over the calls of one quarter hour. */
+interface QuarterHourKey extends AgentKey {
+  /** Quarter hours since 1970 of `CallRow.sort_at`. */
+  readonly quarter_hour: number;
+}
+
 /** Calls of one quarter hour, added up. */
-export interface QuarterHourRow
-  extends Omit<CallSums, 'billedSeconds'>,
-    Omit<AnswerTimesRow, 'turns' | 'recognition' | 'model' | 'voice'> {
+export interface QuarterHourRow extends Omit<CallSums, 'billedSeconds'>, QuarterHourKey {
   readonly billed_seconds: number;
 }
 
 /** Times to answer of the calls of one quarter hour. */
-export interface AnswerTimesRow {
-  readonly agent_id: string;
-  readonly account_id: string;
-  readonly environment: string;
-  /** Quarter hours since 1970 of `CallRow.sort_at`. */
-  readonly quarter_hour: number;
+export interface AnswerTimesRow extends QuarterHourKey {
   /** `AnswerCounts`. */
   readonly turns: Uint8Array;
   /** `EngineCounts`; null in rows of before they were counted. */
@@ -200,39 +177,14 @@ export interface AnswerTimesRow {
 }
 
 /** Costs of the calls of one quarter hour in one currency, added up. */
-export interface CallCostRow {
-  readonly agent_id: string;
-  readonly account_id: string;
-  readonly environment: string;
-  /** Quarter hours since 1970, as `AnswerTimesRow.quarter_hour`. */
-  readonly quarter_hour: number;
+export interface CallCostRow extends QuarterHourKey {
   readonly currency: string;
   readonly calls: number;
   readonly micros: number;
 }
 
-/** A call that waits for its analysis. */
-interface AnalysisJobRow {
-  readonly call_id: string;
-  readonly environment: string;
-  readonly attempts: number;
-  readonly ended_at: number;
-  readonly due_at: number;
-}
-
-/** How far a reader of the outbox has come. */
-interface OutboxCursorRow {
-  readonly name: string;
-  readonly position: number;
-}
-
 /** Tombstone of an erased call. */
-export interface ErasedCallRow {
-  readonly call_id: string;
-  readonly erasure_id: string;
-  readonly account_id: string;
-  readonly environment: string;
-  readonly agent_id: string;
+export interface ErasedCallRow extends NotedErasureRow, AgentKey {
   readonly started_at: number | null;
   readonly duration_seconds: number;
   readonly erased_at: number;
@@ -310,7 +262,8 @@ export interface Tables {
   quarter_hours: QuarterHourRow;
   answer_times: AnswerTimesRow;
   call_costs: CallCostRow;
-  analysis_jobs: AnalysisJobRow;
+  /** A call that waits for its analysis. */
+  analysis_jobs: RowOf<AnalysisJob> & { readonly environment: string; readonly due_at: number };
   idempotency_keys: IdempotencyRow;
   webhook_endpoints: RowOf<WebhookEndpoint> & EndpointState;
   webhook_deliveries: WebhookDeliveryRow;
@@ -324,11 +277,18 @@ export interface Tables {
     readonly status: string;
     readonly deliveries: number;
   };
-  outbox_cursors: OutboxCursorRow;
+  /** How far a reader of the outbox has come. */
+  outbox_cursors: { readonly name: string; readonly position: number };
   open_dialogs: RowOf<OpenDialog>;
   call_qualities: RowOf<CallQuality> & { readonly call_id: string };
-  rate_counts: RateCountRow;
-  secrets: SecretRow;
+  /** Requests of one subject in one window. */
+  rate_counts: {
+    readonly subject: string;
+    readonly window_start: number;
+    readonly requests: number;
+  };
+  /** Secrets of the server itself. */
+  secrets: { readonly name: string; readonly value: string };
   users: RowOf<StoredUser>;
   invites: RowOf<Invite> & { readonly hash: string };
   /** `position` is the order of writing. */

@@ -10,8 +10,8 @@ import {
   type RateStore,
   type RateWindow,
 } from '../../domain/account/rate-limit.ts';
-import { ServiceError } from '../../domain/service-error.ts';
-import type { Queries } from '../queries.ts';
+import { conflict, type ServiceError, unprocessable } from '../../domain/service-error.ts';
+import { type Queries, SqliteStore } from '../queries.ts';
 import { build, type Tables } from './schema.ts';
 
 /** Requests that one write counts in advance. A process that dies forgets how many of them came. */
@@ -111,15 +111,9 @@ export class SqliteRateStore implements RateStore {
 }
 
 /** Keeps the server's own secrets in SQLite. */
-export class SqliteSecretStore implements SecretStore {
-  readonly #database: Queries;
-
-  constructor(database: Queries) {
-    this.#database = database;
-  }
-
+export class SqliteSecretStore extends SqliteStore implements SecretStore {
   async ensure(name: string, make: () => string): Promise<string> {
-    return this.#database.transaction(async (transaction) => {
+    return this.database.transaction(async (transaction) => {
       const secrets = new SqliteSecretStore(transaction);
       const kept = await secrets.find(name);
       if (kept !== undefined) return kept;
@@ -131,7 +125,7 @@ export class SqliteSecretStore implements SecretStore {
 
   async find(name: string): Promise<string | undefined> {
     const query = build.selectFrom('secrets').select('value').where('name', '=', name);
-    return (await this.#database.get(query))?.value;
+    return (await this.database.get(query))?.value;
   }
 
   async exchange(
@@ -139,7 +133,7 @@ export class SqliteSecretStore implements SecretStore {
     known: string | undefined,
     next: string | undefined,
   ): Promise<boolean> {
-    return this.#database.transaction(async (transaction) => {
+    return this.database.transaction(async (transaction) => {
       const secrets = new SqliteSecretStore(transaction);
       if ((await secrets.find(name)) !== known) return false;
       await transaction.run(build.deleteFrom('secrets').where('name', '=', name));
@@ -149,7 +143,7 @@ export class SqliteSecretStore implements SecretStore {
   }
 
   async #insert(name: string, value: string): Promise<void> {
-    await this.#database.run(build.insertInto('secrets').values({ name, value }));
+    await this.database.run(build.insertInto('secrets').values({ name, value }));
   }
 }
 
@@ -160,17 +154,11 @@ const RUNNING = 0;
 const RUNNING_MS_MAX = 600_000;
 
 /** Keeps answers in SQLite. */
-export class SqliteIdempotencyStore implements IdempotencyStore {
-  readonly #database: Queries;
-
-  constructor(database: Queries) {
-    this.#database = database;
-  }
-
+export class SqliteIdempotencyStore extends SqliteStore implements IdempotencyStore {
   async claim(request: IdempotentRequest): Promise<KeptAnswer | undefined> {
     const { fingerprint, now } = request;
     const nowMs = now.getTime();
-    return this.#database.transaction(async (transaction) => {
+    return this.database.transaction(async (transaction) => {
       const row = await transaction.get(
         build
           .selectFrom('idempotency_keys')
@@ -194,16 +182,16 @@ export class SqliteIdempotencyStore implements IdempotencyStore {
 
   async keep(request: IdempotentRequest, answer: KeptAnswer): Promise<void> {
     const kept = build.updateTable('idempotency_keys').set({ ...answer });
-    await this.#database.run(kept.where(isOf(request)));
+    await this.database.run(kept.where(isOf(request)));
   }
 
   async release(request: IdempotencyScope): Promise<void> {
     const claim = build.deleteFrom('idempotency_keys').where(isOf(request));
-    await this.#database.run(claim.where('status', '=', RUNNING));
+    await this.database.run(claim.where('status', '=', RUNNING));
   }
 
   async releaseAll(): Promise<void> {
-    await this.#database.run(build.deleteFrom('idempotency_keys').where('status', '=', RUNNING));
+    await this.database.run(build.deleteFrom('idempotency_keys').where('status', '=', RUNNING));
   }
 }
 
@@ -216,15 +204,13 @@ function isOf(request: IdempotencyScope) {
 }
 
 function anotherBody(): ServiceError {
-  return new ServiceError(
-    'UNPROCESSABLE',
+  return unprocessable(
     'Cannot repeat the request: its X-Idempotency-Key was used with another body',
   );
 }
 
 function stillRunning(): ServiceError {
-  return new ServiceError(
-    'CONFLICT',
+  return conflict(
     'Cannot repeat the request yet: the first one with its X-Idempotency-Key is still running',
   );
 }

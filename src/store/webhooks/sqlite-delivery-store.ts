@@ -4,7 +4,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { ATTEMPTS_KEPT } from '../../domain/account/account.ts';
 import type { Scope } from '../../domain/agent/agent.ts';
 import type { Page } from '../../domain/ids.ts';
-import { ServiceError } from '../../domain/service-error.ts';
+import { conflict } from '../../domain/service-error.ts';
 import type {
   DeliveryAttempt,
   DeliveryQuery,
@@ -14,8 +14,8 @@ import type {
 } from '../../domain/webhook/webhook-delivery.ts';
 import { RESENDS_MAX } from '../../domain/webhook/webhook-endpoint.ts';
 import type { Notifier } from '../../lib/clock.ts';
-import { inScope, type Queries } from '../queries.ts';
-import { recordOf } from '../sqlite/rows.ts';
+import { allOf, inScope, type Queries, SqliteStore } from '../queries.ts';
+import { readerOf, recordOf } from '../sqlite/rows.ts';
 import { build, type WebhookDeliveryRow } from '../sqlite/schema.ts';
 
 /** A delivery with the call of its event. */
@@ -24,32 +24,31 @@ type DeliveryRow = WebhookDeliveryRow & { readonly call_id: string | null };
 type DeliveryOfEndpoint = DeliveryRow & { readonly endpoint_status: string };
 
 /** Keeps deliveries in SQLite. */
-export class SqliteDeliveryStore implements DeliveryStore {
-  readonly #database: Queries;
+export class SqliteDeliveryStore extends SqliteStore implements DeliveryStore {
   readonly #notifier: Notifier;
 
   /** @param notifier Notifies when deliveries were made due. */
   constructor(database: Queries, notifier: Notifier) {
-    this.#database = database;
+    super(database);
     this.#notifier = notifier;
   }
 
   /** Newest first, ties by id. */
   async list(scope: Scope, query: DeliveryQuery): Promise<Page<WebhookDelivery>> {
     return {
-      items: (await this.#database.all(selectPage(scope, query))).map(deliveryOf),
-      total: (await this.#database.get(selectTotal(scope, query)))?.n ?? 0,
+      items: await allOf(this.database, selectPage(scope, query), deliveryOf),
+      total: (await this.database.get(selectTotal(scope, query)))?.n ?? 0,
     };
   }
 
   async find(scope: Scope, deliveryId: string): Promise<WebhookDelivery | undefined> {
-    const row = await rowOf(this.#database, scope, deliveryId);
+    const row = await deliveryRow(this.database, scope, deliveryId);
     return row === undefined ? undefined : deliveryOf(row);
   }
 
   async body({ eventId }: Pick<WebhookDelivery, 'eventId'>): Promise<string | undefined> {
     const query = build.selectFrom('events').select('body').where('id', '=', eventId);
-    return (await this.#database.get(query))?.body;
+    return (await this.database.get(query))?.body;
   }
 
   async attempts(deliveryId: string): Promise<readonly DeliveryAttempt[]> {
@@ -59,26 +58,26 @@ export class SqliteDeliveryStore implements DeliveryStore {
       .where('delivery_id', '=', deliveryId)
       .orderBy('position', 'desc')
       .limit(ATTEMPTS_KEPT);
-    return (await this.#database.all(query))
+    return (await this.database.all(query))
       .map((row) => recordOf<DeliveryAttempt>(row, ATTEMPT_FORMAT))
       .reverse();
   }
 
   async resend(scope: Scope, deliveryId: string, now: Date): Promise<WebhookDelivery> {
-    const resent = await this.#database.transaction(async (transaction) => {
-      const row = existing(await rowOf(transaction, scope, deliveryId), deliveryId);
+    const resent = await this.database.transaction(async (transaction) => {
+      const row = existing(await deliveryRow(transaction, scope, deliveryId), deliveryId);
       refuseResend(row, now);
       const again = row.status === 'pending' ? hurry(now) : restart(now);
       await transaction.run(again.where('id', '=', deliveryId));
-      return existing(await rowOf(transaction, scope, deliveryId), deliveryId);
+      return existing(await deliveryRow(transaction, scope, deliveryId), deliveryId);
     });
-    this.#database.onCommit(() => this.#notifier.notify());
+    this.database.onCommit(() => this.#notifier.notify());
     return deliveryOf(resent);
   }
 
   async resendRange(scope: Scope, range: ResendRange, now: Date): Promise<number> {
-    const resent = await this.#database.run(restart(now).where(isInRange(scope, range)));
-    if (resent > 0) this.#database.onCommit(() => this.#notifier.notify());
+    const resent = await this.database.run(restart(now).where(isInRange(scope, range)));
+    if (resent > 0) this.database.onCommit(() => this.#notifier.notify());
     return resent;
   }
 
@@ -89,10 +88,10 @@ export class SqliteDeliveryStore implements DeliveryStore {
     now: Date,
   ): Promise<void> {
     const delivery = { id: deliveryId, endpointId, eventId: event.id };
-    if ((await this.#database.run(newDelivery(delivery, now.getTime()))) === 0) {
+    if ((await this.database.run(newDelivery(delivery, now.getTime()))) === 0) {
       throw new Error(`Cannot send "${event.id}" to "${endpointId}": one of them was never kept`);
     }
-    this.#database.onCommit(() => this.#notifier.notify());
+    this.database.onCommit(() => this.#notifier.notify());
   }
 }
 
@@ -101,7 +100,7 @@ const ATTEMPT_FORMAT = {
   without: ['delivery_id', 'position'],
 } as const;
 
-async function rowOf(
+async function deliveryRow(
   database: Queries,
   { accountId, environment }: Scope,
   deliveryId: string,
@@ -129,40 +128,13 @@ export function newDelivery(
   delivery: { readonly id: string; readonly endpointId: string; readonly eventId: string },
   nowMs: number,
 ) {
-  return build
-    .insertInto('webhook_deliveries')
-    .columns([
-      'id',
-      'account_id',
-      'environment',
-      'endpoint_id',
-      'event_id',
-      'event_kind',
-      'event_at',
-      'status',
-      'attempts',
-      'next_attempt_at',
-      'created_at',
-    ])
-    .expression(
-      build
-        .selectFrom('webhook_endpoints as endpoint')
-        .innerJoin('events as event', (join) => join.on('event.id', '=', delivery.eventId))
-        .where('endpoint.id', '=', delivery.endpointId)
-        .select([
-          sql<string>`${delivery.id}`.as('id'),
-          'endpoint.account_id',
-          'endpoint.environment',
-          'endpoint.id as endpoint_id',
-          'event.id as event_id',
-          'event.kind',
-          'event.created_at as event_at',
-          sql<string>`'pending'`.as('status'),
-          sql<number>`0`.as('attempts'),
-          sql<number>`${nowMs}`.as('next_attempt_at'),
-          sql<number>`${nowMs}`.as('created_at'),
-        ]),
-    );
+  const insert = sql`insert into webhook_deliveries (id, account_id, environment, endpoint_id, event_id,
+      event_kind, event_at, status, attempts, next_attempt_at, created_at)
+    select ${delivery.id}, endpoint.account_id, endpoint.environment, endpoint.id, event.id,
+      event.kind, event.created_at, 'pending', 0, ${nowMs}, ${nowMs}
+    from webhook_endpoints endpoint join events event on event.id = ${delivery.eventId}
+    where endpoint.id = ${delivery.endpointId}`;
+  return { compile: () => insert.compile(build) };
 }
 
 /** Makes a delivery due at once, from its first attempt. The result of its newest attempt stays readable. */
@@ -259,10 +231,10 @@ function filtered(scope: Scope, { status, endpointId, eventId }: DeliveryQuery) 
 function refuseResend(delivery: DeliveryOfEndpoint, now: Date): void {
   const { endpoint_status, next_attempt_at, status } = delivery;
   if (status === 'pending' && (next_attempt_at ?? 0) <= now.getTime()) {
-    throw new ServiceError('CONFLICT', 'Cannot resend the delivery: it is being sent');
+    throw conflict('Cannot resend the delivery: it is being sent');
   }
   if (endpoint_status === 'disabled') {
-    throw new ServiceError('CONFLICT', 'Cannot resend the delivery: its endpoint is disabled');
+    throw conflict('Cannot resend the delivery: its endpoint is disabled');
   }
 }
 
@@ -272,6 +244,4 @@ function existing(row: DeliveryOfEndpoint | undefined, deliveryId: string): Deli
   return row;
 }
 
-function deliveryOf(row: DeliveryRow): WebhookDelivery {
-  return recordOf<WebhookDelivery>(row, { without: ['event_at', 'endpoint_status'] });
-}
+const deliveryOf = readerOf<WebhookDelivery>({ without: ['event_at', 'endpoint_status'] });

@@ -10,7 +10,7 @@ import type {
   WaitingEndpoint,
 } from '../../domain/webhook/webhook-delivery.ts';
 import { DAY_MS, type Notifier } from '../../lib/clock.ts';
-import type { Queries } from '../queries.ts';
+import { allOf, type Queries, SqliteStore } from '../queries.ts';
 import { rowOf } from '../sqlite/rows.ts';
 import { build, dateOf } from '../sqlite/schema.ts';
 import { newDelivery } from './sqlite-delivery-store.ts';
@@ -34,24 +34,23 @@ const LOOKED_AT_MAX = 10_000;
 const IS_PENDING = sql<boolean>`delivery.status = 'pending'`;
 
 /** Keeps the outbox in SQLite. */
-export class SqliteOutbox implements Outbox {
+export class SqliteOutbox extends SqliteStore implements Outbox {
   readonly notifier: Notifier;
-  readonly #database: Queries;
   readonly #newId: NewId;
 
   /** @param parts.notifier Notifies when events were written or deliveries made due. */
   constructor(database: Queries, parts: { readonly newId: NewId; readonly notifier: Notifier }) {
+    super(database);
     this.notifier = parts.notifier;
-    this.#database = database;
     this.#newId = parts.newId;
   }
 
   /** Takes the write lock only for a write. */
   async fanOut({ limit, now }: { readonly limit: number; readonly now: Date }): Promise<number> {
     const hasWork =
-      (await this.#newEvents(1)).length > 0 || (await this.#database.get(strandedEndpoint()));
+      (await this.#newEvents(1)).length > 0 || (await this.database.get(strandedEndpoint()));
     if (!hasWork) return 0;
-    return this.#database.transaction(async (transaction) => {
+    return this.database.transaction(async (transaction) => {
       await transaction.run(endStranded(now));
       return this.#on(transaction).#fanOut(limit, now.getTime());
     });
@@ -65,31 +64,30 @@ export class SqliteOutbox implements Outbox {
       .selectFrom('webhook_endpoints as endpoint')
       .select(['endpoint.id as endpointId', dueAtMs.as('dueAtMs')])
       .where('endpoint.status', '=', 'active');
-    return (
-      await this.#database.all(
-        build
-          .selectFrom(waiting.as('waiting'))
-          .selectAll()
-          .where('dueAtMs', 'is not', null)
-          .orderBy('dueAtMs'),
-      )
-    ).map(({ endpointId, dueAtMs }) => ({ endpointId, dueAt: new Date(dueAtMs ?? 0) }));
+    const sorted = build
+      .selectFrom(waiting.as('waiting'))
+      .selectAll()
+      .where('dueAtMs', 'is not', null)
+      .orderBy('dueAtMs');
+    return allOf(this.database, sorted, ({ endpointId, dueAtMs }) => ({
+      endpointId,
+      dueAt: new Date(dueAtMs ?? 0),
+    }));
   }
 
   async due(
     endpointId: string,
     options: Parameters<Outbox['due']>[1],
   ): Promise<readonly DueDelivery[]> {
-    return (await this.#database.all(selectDue(endpointId, options))).map(
-      ({ preparedSecret, previousSecret, ...delivery }) => ({
-        ...delivery,
-        otherSecrets: [preparedSecret, previousSecret].filter((secret) => secret !== null),
-      }),
-    );
+    const query = selectDue(endpointId, options);
+    return allOf(this.database, query, ({ preparedSecret, previousSecret, ...delivery }) => ({
+      ...delivery,
+      otherSecrets: [preparedSecret, previousSecret].filter((secret) => secret !== null),
+    }));
   }
 
   async record(results: readonly AttemptResult[], now: Date): Promise<readonly string[]> {
-    return this.#database.transaction(async (transaction) => {
+    return this.database.transaction(async (transaction) => {
       const outbox = this.#on(transaction);
       const disabled: string[] = [];
       for (const result of results) {
@@ -102,7 +100,7 @@ export class SqliteOutbox implements Outbox {
   }
 
   async hurry({ now, latest }: Parameters<Outbox['hurry']>[0]): Promise<void> {
-    await this.#database.run(
+    await this.database.run(
       build
         .updateTable('webhook_deliveries as delivery')
         .set({ next_attempt_at: now.getTime() })
@@ -126,8 +124,8 @@ export class SqliteOutbox implements Outbox {
       .selectFrom(some.as('some'))
       .select((expression) => expression.fn.min('created_at').as('at'));
     return {
-      pending: (await this.#database.get(pending))?.n ?? 0,
-      oldestAt: dateOf((await this.#database.get(oldest))?.at),
+      pending: (await this.database.get(pending))?.n ?? 0,
+      oldestAt: dateOf((await this.database.get(oldest))?.at),
     };
   }
 
@@ -140,11 +138,11 @@ export class SqliteOutbox implements Outbox {
     const positions = await this.#newEvents(limit);
     const upTo = positions.at(-1);
     if (upTo === undefined) return 0;
-    for (const pair of await this.#database.all(selectPairs(await this.#cursor(), upTo))) {
-      await this.#database.run(newDelivery({ id: this.#newId('dlv'), ...pair }, nowMs));
+    for (const pair of await this.database.all(selectPairs(await this.#cursor(), upTo))) {
+      await this.database.run(newDelivery({ id: this.#newId('dlv'), ...pair }, nowMs));
     }
     const cursor = { name: CURSOR, position: upTo };
-    await this.#database.run(build.replaceInto('outbox_cursors').values(cursor));
+    await this.database.run(build.replaceInto('outbox_cursors').values(cursor));
     return positions.length;
   }
 
@@ -153,15 +151,15 @@ export class SqliteOutbox implements Outbox {
     const query = build
       .selectFrom('events')
       .select('position')
-      .where('position', '>', await this.#cursor());
-    return (await this.#database.all(query.orderBy('position').limit(limit))).map(
-      ({ position }) => position,
-    );
+      .where('position', '>', await this.#cursor())
+      .orderBy('position')
+      .limit(limit);
+    return allOf(this.database, query, ({ position }) => position);
   }
 
   async #cursor(): Promise<number> {
     const query = build.selectFrom('outbox_cursors').select('position').where('name', '=', CURSOR);
-    return (await this.#database.get(query))?.position ?? 0;
+    return (await this.database.get(query))?.position ?? 0;
   }
 
   /** @returns the endpoint's id when it was disabled because of this result. */
@@ -181,7 +179,7 @@ export class SqliteOutbox implements Outbox {
       // A delivery that was resent meanwhile has another count of attempts: the late result is not its own.
       .where('attempts', '=', attempt.attempt - 1)
       .returning('endpoint_id');
-    const endpointId = (await this.#database.get(update))?.endpoint_id;
+    const endpointId = (await this.database.get(update))?.endpoint_id;
     if (endpointId === undefined) return undefined;
     await this.#addAttempt(deliveryId, attempt);
     await this.#noteAttempt(endpointId, attempt);
@@ -196,7 +194,7 @@ export class SqliteOutbox implements Outbox {
       ...rowOf({ ...attempt, durationMs: Math.round(attempt.durationMs) }),
       delivery_id: deliveryId,
     };
-    await this.#database.run(build.insertInto('webhook_attempts').values(row));
+    await this.database.run(build.insertInto('webhook_attempts').values(row));
     const surplus = build
       .selectFrom('webhook_attempts')
       .select('position')
@@ -205,7 +203,7 @@ export class SqliteOutbox implements Outbox {
       .limit(1)
       .offset(ATTEMPTS_KEPT);
     const trim = build.deleteFrom('webhook_attempts').where('delivery_id', '=', deliveryId);
-    await this.#database.run(trim.where('position', '<=', surplus));
+    await this.database.run(trim.where('position', '<=', surplus));
   }
 
   async #noteAttempt(
@@ -214,13 +212,13 @@ export class SqliteOutbox implements Outbox {
   ): Promise<void> {
     const last_attempt = JSON.stringify({ at: at.getTime(), statusCode, error });
     const note = build.updateTable('webhook_endpoints').set({ last_attempt });
-    await this.#database.run(note.where('id', '=', endpointId));
+    await this.database.run(note.where('id', '=', endpointId));
   }
 
   async #forgive(endpointId: string): Promise<void> {
     const none = { failures_in_row: 0, failing_since: null };
     const forgive = build.updateTable('webhook_endpoints').set(none);
-    await this.#database.run(forgive.where('id', '=', endpointId).where('failures_in_row', '>', 0));
+    await this.database.run(forgive.where('id', '=', endpointId).where('failures_in_row', '>', 0));
   }
 
   /** Counts a delivery that failed for good. @returns whether the endpoint was disabled because of it. */
@@ -230,7 +228,7 @@ export class SqliteOutbox implements Outbox {
       failures_in_row: sql<number>`failures_in_row + 1`,
       failing_since: sql<number>`coalesce(failing_since, ${nowMs})`,
     });
-    const failing = await this.#database.get(
+    const failing = await this.database.get(
       blame.where('id', '=', endpointId).returning(['status', 'failures_in_row', 'failing_since']),
     );
     if (failing === undefined || !isHopeless(failing, nowMs)) return false;
@@ -240,7 +238,7 @@ export class SqliteOutbox implements Outbox {
       updated_at: nowMs,
     } as const;
     const disable = build.updateTable('webhook_endpoints').set(disabled);
-    await this.#database.run(disable.where('id', '=', endpointId));
+    await this.database.run(disable.where('id', '=', endpointId));
     return true;
   }
 }

@@ -3,7 +3,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Scope } from '../../domain/agent/agent.ts';
 import type { Page, PageRange } from '../../domain/ids.ts';
-import { ServiceError } from '../../domain/service-error.ts';
+import { conflict } from '../../domain/service-error.ts';
 import type {
   EventQuery,
   EventStore,
@@ -18,28 +18,26 @@ import {
   type WebhookEndpointStore,
 } from '../../domain/webhook/webhook-endpoint.ts';
 import { HOUR_MS, type Notifier } from '../../lib/clock.ts';
-import { countOf, inScope, pageOf, type Queries } from '../queries.ts';
-import { type RowOf, recordOf, rowOf } from '../sqlite/rows.ts';
+import { allOf, countOf, firstOf, inScope, pageOf, type Queries, SqliteStore } from '../queries.ts';
+import { readerOf, rowOf } from '../sqlite/rows.ts';
 import { build } from '../sqlite/schema.ts';
 
 /** Keeps webhook endpoints in SQLite. */
-export class SqliteWebhookEndpointStore implements WebhookEndpointStore {
-  readonly #database: Queries;
+export class SqliteWebhookEndpointStore extends SqliteStore implements WebhookEndpointStore {
   readonly #notifier: Notifier;
 
   /** @param notifier Notifies after changes: deliveries that are pending for a disabled endpoint end at once. */
   constructor(database: Queries, notifier: Notifier) {
-    this.#database = database;
+    super(database);
     this.#notifier = notifier;
   }
 
   async insert(endpoint: WebhookEndpoint): Promise<void> {
     const fresh = { failures_in_row: 0, failing_since: null, deleted_at: null, last_attempt: null };
     const row = { ...rowOf(endpoint), ...fresh };
-    await this.#database.transaction(async (transaction) => {
+    await this.database.transaction(async (transaction) => {
       if ((await countOf(transaction, endpointsOf(endpoint))) >= WEBHOOK_ENDPOINTS_MAX) {
-        throw new ServiceError(
-          'CONFLICT',
+        throw conflict(
           `Cannot make the webhook endpoint: there are ${WEBHOOK_ENDPOINTS_MAX} already`,
         );
       }
@@ -49,7 +47,7 @@ export class SqliteWebhookEndpointStore implements WebhookEndpointStore {
 
   async update(endpoint: WebhookEndpoint): Promise<void> {
     const row = rowOf(endpoint);
-    await this.#database.transaction(async (transaction) => {
+    await this.database.transaction(async (transaction) => {
       const before = await new SqliteWebhookEndpointStore(transaction, this.#notifier).find(
         endpoint,
         endpoint.id,
@@ -60,37 +58,28 @@ export class SqliteWebhookEndpointStore implements WebhookEndpointStore {
       const update = build.updateTable('webhook_endpoints').set({ ...row, ...failures });
       await transaction.run(update.where('id', '=', endpoint.id));
     });
-    this.#database.onCommit(() => this.#notifier.notify());
+    this.database.onCommit(() => this.#notifier.notify());
   }
 
   /** Its pending deliveries end, and retention deletes the rows. */
   async delete(scope: Scope, endpointId: string, now: Date): Promise<void> {
-    const deleted = {
-      status: 'disabled',
-      disabled_reason: 'deleted',
-      deleted_at: now.getTime(),
-    } as const;
-    await this.#database.run(
-      build
-        .updateTable('webhook_endpoints')
-        .set(deleted)
-        .where('id', '=', endpointId)
-        .where(inScope(scope)),
-    );
-    this.#database.onCommit(() => this.#notifier.notify());
+    const deleted = build
+      .updateTable('webhook_endpoints')
+      .set({ status: 'disabled', disabled_reason: 'deleted', deleted_at: now.getTime() })
+      .where(inScope(scope));
+    await this.database.run(deleted.where('id', '=', endpointId));
+    this.database.onCommit(() => this.#notifier.notify());
   }
 
   async find(scope: Scope, endpointId: string): Promise<WebhookEndpoint | undefined> {
-    const row = await this.#database.get(
-      endpointsOf(scope).selectAll().where('id', '=', endpointId),
-    );
-    return row === undefined ? undefined : endpointOf(row);
+    const query = endpointsOf(scope).selectAll().where('id', '=', endpointId);
+    return firstOf(this.database, query, endpointOf);
   }
 
   list(scope: Scope, range: PageRange): Promise<Page<WebhookEndpoint>> {
     const every = endpointsOf(scope);
     const sorted = every.selectAll().orderBy('created_at', 'desc').orderBy('id', 'desc');
-    return pageOf(this.#database, { every, sorted, range }, endpointOf);
+    return pageOf(this.database, { every, sorted, range }, endpointOf);
   }
 
   async health(endpointId: string): Promise<EndpointHealth> {
@@ -98,14 +87,14 @@ export class SqliteWebhookEndpointStore implements WebhookEndpointStore {
       .selectFrom('delivery_counts')
       .select(['status', 'deliveries'])
       .where('endpoint_id', '=', endpointId);
-    const rows = await this.#database.all(counts);
+    const rows = await this.database.all(counts);
     const countOfStatus = (status: DeliveryStatus) =>
       rows.find((row) => row.status === status)?.deliveries ?? 0;
     const noted = build
       .selectFrom('webhook_endpoints')
       .select('last_attempt')
       .where('id', '=', endpointId);
-    const last = (await this.#database.get(noted))?.last_attempt ?? null;
+    const last = (await this.database.get(noted))?.last_attempt ?? null;
     return {
       deliveryCounts: {
         pending: countOfStatus('pending'),
@@ -124,12 +113,10 @@ function endpointsOf(scope: Scope) {
     .where('deleted_at', 'is', null);
 }
 
-function endpointOf(row: RowOf<WebhookEndpoint>): WebhookEndpoint {
-  return recordOf<WebhookEndpoint>(row, {
-    json: ['events'],
-    without: ['failures_in_row', 'failing_since', 'deleted_at', 'after_position', 'last_attempt'],
-  });
-}
+const endpointOf = readerOf<WebhookEndpoint>({
+  json: ['events'],
+  without: ['failures_in_row', 'failing_since', 'deleted_at', 'after_position', 'last_attempt'],
+});
 
 function attemptOf(json: string): EndpointHealth['lastAttempt'] {
   const { at, statusCode, error } = JSON.parse(json);
@@ -145,29 +132,28 @@ const LOOKED_AT_MAX = 10_000;
 const HOUR = sql`created_at / 3600000`;
 
 /** Keeps events in SQLite. */
-export class SqliteEventStore implements EventStore {
-  readonly #database: Queries;
+export class SqliteEventStore extends SqliteStore implements EventStore {
   readonly #notifier: Notifier;
 
   /** @param notifier Notifies after events were written. */
   constructor(database: Queries, notifier: Notifier) {
-    this.#database = database;
+    super(database);
     this.#notifier = notifier;
   }
 
   /** Writes events inside the transaction of the change that caused them. */
   async add(events: readonly ServiceEvent[]): Promise<void> {
     for (const event of events) await this.insertQuiet(event);
-    if (events.length > 0) this.#database.onCommit(() => this.#notifier.notify());
+    if (events.length > 0) this.database.onCommit(() => this.#notifier.notify());
   }
 
   async insertQuiet(event: ServiceEvent): Promise<void> {
-    await this.#database.run(build.insertInto('events').values(rowOf(event)));
+    await this.database.run(build.insertInto('events').values(rowOf(event)));
   }
 
   async listByCall(callId: string): Promise<readonly ServiceEvent[]> {
     const query = build.selectFrom('events').selectAll().where('call_id', '=', callId);
-    return (await this.#database.all(query.orderBy('position'))).map(eventOf);
+    return allOf(this.database, query.orderBy('position'), eventOf);
   }
 
   async page(scope: Scope, query: EventQuery): Promise<LedgerPage> {
@@ -177,7 +163,7 @@ export class SqliteEventStore implements EventStore {
     const horizon = query.callId === undefined ? await this.#horizon(scope, after) : undefined;
     const every = ledgerRows(scope, after);
     const filtered = filterEvents(horizon ? every.where('position', '<=', horizon) : every, query);
-    const rows = await this.#database.all(filtered.orderBy('position').limit(limit + 1));
+    const rows = await this.database.all(filtered.orderBy('position').limit(limit + 1));
     const events = rows.slice(0, limit).map(eventOf);
     const last = rows.slice(0, limit).at(-1)?.position ?? afterPosition;
     if (rows.length > limit) return { events, nextPosition: last, hasMore: true };
@@ -187,14 +173,14 @@ export class SqliteEventStore implements EventStore {
   /** A ledger that is read from its beginning starts at the first event since the hour of `createdFrom`. */
   async #start({ afterPosition, createdFrom }: EventQuery): Promise<number> {
     if (afterPosition > 0 || createdFrom === undefined) return afterPosition;
-    const first = await this.#database.get(firstSince(Math.floor(createdFrom.getTime() / HOUR_MS)));
+    const first = await this.database.get(firstSince(Math.floor(createdFrom.getTime() / HOUR_MS)));
     return (first?.position ?? Number.MAX_SAFE_INTEGER) - 1;
   }
 
   /** Position of the last event that a page may examine; undefined when there are fewer. */
   async #horizon(scope: Scope, after: number): Promise<number | undefined> {
     const query = ledger(scope, after).select('position').orderBy('position').limit(2);
-    const [last, behind] = await this.#database.all(query.offset(LOOKED_AT_MAX - 1));
+    const [last, behind] = await this.database.all(query.offset(LOOKED_AT_MAX - 1));
     return behind === undefined ? undefined : last?.position;
   }
 }
@@ -238,6 +224,4 @@ function firstSince(hour: number) {
     .select((expression) => expression.fn.min('first.position').as('position'));
 }
 
-function eventOf(row: RowOf<ServiceEvent>): ServiceEvent {
-  return recordOf<ServiceEvent>(row, { without: ['position'] });
-}
+const eventOf = readerOf<ServiceEvent>({ without: ['position'] });

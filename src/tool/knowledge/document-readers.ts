@@ -2,7 +2,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { DocumentFile, DocumentReader } from '../../domain/knowledge/knowledge.ts';
-import { ServiceError } from '../../domain/service-error.ts';
+import { ServiceError, unprocessable } from '../../domain/service-error.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { setLowPriority } from '../../lib/process/child-supervisor.ts';
 import type { ReadAnswer } from './document-reader-child.ts';
@@ -92,7 +92,7 @@ function startChild(): ChildProcess {
 }
 
 function unreadable(why: string): ServiceError {
-  return new ServiceError('UNPROCESSABLE', `Cannot read the document: ${why}`);
+  return unprocessable(`Cannot read the document: ${why}`);
 }
 
 function unavailable(why: string): ServiceError {
