@@ -11,11 +11,10 @@ import {
   LinkButton,
   Loading,
   Page,
+  PagedTable,
   Scroller,
   Section,
   Shown,
-  ShownPage,
-  Table,
 } from '../parts/page.tsx';
 import { useAgents, useApi, usePages } from '../parts/use-load.ts';
 
@@ -38,25 +37,20 @@ export function Knowledge({ agentId }: { readonly agentId: string }) {
         </DialogButton>
       }
     >
-      <ShownPage loaded={loaded}>
-        {(documents) => (
-          <Table
-            label={t('nav.knowledge')}
-            rows={documents}
-            empty={t('knowledge.none')}
-            keyOf={({ id }) => id}
-            columns={{
-              name: ['cut', ({ name }) => name],
-              no: ['figure', ({ version }) => version],
-              passages: ['figure', ({ passages }) => formats.value.count(passages)],
-              changedAt: ({ updatedAt }) => <Instant at={updatedAt} />,
-              actions: ({ id, name }) => (
-                <DocumentActions path={`${path}/${id}`} name={name} onChanged={loaded.reload} />
-              ),
-            }}
-          />
-        )}
-      </ShownPage>
+      <PagedTable
+        label={t('nav.knowledge')}
+        loaded={loaded}
+        empty={t('knowledge.none')}
+        columns={{
+          name: ['cut', ({ name }) => name],
+          no: ['figure', ({ version }) => version],
+          passages: ['figure', ({ passages }) => formats.value.count(passages)],
+          changedAt: ({ updatedAt }) => <Instant at={updatedAt} />,
+          actions: ({ id, name }) => (
+            <DocumentActions path={`${path}/${id}`} name={name} onChanged={loaded.reload} />
+          ),
+        }}
+      />
     </Section>
   );
 }

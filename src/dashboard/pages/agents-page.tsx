@@ -57,7 +57,6 @@ function AgentTable(props: {
       <Table
         label={t('nav.agents')}
         rows={props.agents}
-        keyOf={({ id }) => id}
         hrefOf={({ id }) => `#/agents/${id}`}
         columns={{
           name: ({ name }) => name,

@@ -22,7 +22,7 @@ import { CopyButton } from '../parts/copy-button.tsx';
 import { ConfirmButton } from '../parts/dialog.tsx';
 import { SelectField, TextField, wordOptions } from '../parts/field.tsx';
 import { Form, type FormState, RowsField } from '../parts/form.tsx';
-import { Empty, LinkButton, Page, Section, ShownPage, State, Table } from '../parts/page.tsx';
+import { Empty, LinkButton, Page, PagedTable, Section, ShownPage, State } from '../parts/page.tsx';
 import { usePages, useResource } from '../parts/use-load.ts';
 import { NEW_ID } from '../router.ts';
 import { AddressHelp } from '../tools/http-request.tsx';
@@ -36,32 +36,23 @@ export function CalendarsPage() {
         <LinkButton needs="editor" isMain href={`#/calendars/${NEW_ID}`} text={t('calendar.new')} />
       }
     >
-      <ShownPage loaded={loaded}>
-        {(calendars) => <CalendarTable calendars={calendars} />}
-      </ShownPage>
+      <PagedTable
+        label={t('nav.calendars')}
+        empty={
+          <Empty text={t('calendar.none')}>
+            <LinkButton needs="editor" href={`#/calendars/${NEW_ID}`} text={t('calendar.create')} />
+          </Empty>
+        }
+        loaded={loaded}
+        hrefOf={({ name }) => `#/calendars/${name}`}
+        columns={{
+          name: ({ name }) => name,
+          calendarKind: ({ kind }) => t(`calendar.${kind}`),
+          timeZone: ({ timeZone }) => timeZone,
+          slot: ['number', ({ slotMinutes }) => `${formats.value.count(slotMinutes)} min`],
+        }}
+      />
     </Page>
-  );
-}
-
-function CalendarTable({ calendars }: { readonly calendars: readonly Calendar[] }) {
-  return (
-    <Table
-      label={t('nav.calendars')}
-      empty={
-        <Empty text={t('calendar.none')}>
-          <LinkButton needs="editor" href={`#/calendars/${NEW_ID}`} text={t('calendar.create')} />
-        </Empty>
-      }
-      rows={calendars}
-      keyOf={({ name }) => name}
-      hrefOf={({ name }) => `#/calendars/${name}`}
-      columns={{
-        name: ({ name }) => name,
-        calendarKind: ({ kind }) => t(`calendar.${kind}`),
-        timeZone: ({ timeZone }) => timeZone,
-        slot: ['number', ({ slotMinutes }) => `${formats.value.count(slotMinutes)} min`],
-      }}
-    />
   );
 }
 

@@ -14,11 +14,10 @@ import {
   LinkButton,
   Missing,
   Page,
+  PagedTable,
   Section,
   Shown,
-  ShownPage,
   State,
-  Table,
 } from '../parts/page.tsx';
 import { useAgents, useApi, useFilters, usePages } from '../parts/use-load.ts';
 import { NewCampaignPage } from './new-campaign-page.tsx';
@@ -39,37 +38,27 @@ export function CampaignsPage() {
         </>
       }
     >
-      <ShownPage loaded={loaded}>
-        {(campaigns) => (
-          <Table
-            label={t('nav.campaigns')}
-            empty={
-              <Empty icon={Megaphone} text={t('campaigns.none')}>
-                <LinkButton
-                  needs="editor"
-                  isMain
-                  href="#/campaigns/new"
-                  text={t('campaigns.first')}
-                />
-              </Empty>
-            }
-            rows={campaigns}
-            keyOf={({ id }) => id}
-            hrefOf={({ id }) => `#/campaigns/${id}`}
-            columns={{
-              name: ({ name }) => name,
-              status: ({ status }) => <State of={status} />,
-              agent: ['cut', ({ agentId }) => agents.nameOf(agentId)],
-              called: [
-                'number',
-                ({ counts: { total, pending } }) => `${count(total - pending)} / ${count(total)}`,
-              ],
-              reached: ['number', ({ counts }) => count(counts.completed)],
-              created: ({ createdAt }) => <Ago at={createdAt} />,
-            }}
-          />
-        )}
-      </ShownPage>
+      <PagedTable
+        label={t('nav.campaigns')}
+        empty={
+          <Empty icon={Megaphone} text={t('campaigns.none')}>
+            <LinkButton needs="editor" isMain href="#/campaigns/new" text={t('campaigns.first')} />
+          </Empty>
+        }
+        loaded={loaded}
+        hrefOf={({ id }) => `#/campaigns/${id}`}
+        columns={{
+          name: ({ name }) => name,
+          status: ({ status }) => <State of={status} />,
+          agent: ['cut', ({ agentId }) => agents.nameOf(agentId)],
+          called: [
+            'number',
+            ({ counts: { total, pending } }) => `${count(total - pending)} / ${count(total)}`,
+          ],
+          reached: ['number', ({ counts }) => count(counts.completed)],
+          created: ({ createdAt }) => <Ago at={createdAt} />,
+        }}
+      />
     </Page>
   );
 }
@@ -192,6 +181,7 @@ function Facts({ campaign }: { readonly campaign: Campaign }) {
 }
 
 function Contacts({ campaign, path }: { readonly campaign: Campaign; readonly path: string }) {
+  const { count } = formats.value;
   const { field, query } = useFilters({ state: '' });
   const loaded = usePages<CampaignContact>(`${path}/contacts`, CONTACTS_SHOWN, query, {
     round: campaign.updatedAt,
@@ -206,31 +196,24 @@ function Contacts({ campaign, path }: { readonly campaign: Campaign; readonly pa
           options={wordOptions('state', STATES)}
         />
       </div>
-      <ShownPage loaded={loaded}>{(contacts) => <ContactTable contacts={contacts} />}</ShownPage>
+      <PagedTable
+        label={t('campaigns.contacts')}
+        empty={t('campaigns.noContacts')}
+        loaded={loaded}
+        keyOf={({ row }) => row}
+        columns={{
+          row: ['number', ({ row }) => count(row)],
+          number: [
+            'number',
+            ({ to, callId }) => (callId === null ? to : <a href={`#/calls/${callId}`}>{to}</a>),
+          ],
+          status: ({ state }) => <State of={state} />,
+          attempts: ['number', ({ attempts }) => count(attempts)],
+          end: ({ endReason }) => endReason && word('end', endReason),
+          details: ({ reason }) => reason && sentence(reason),
+          nextAttempt: ({ nextCallAt }) => <Instant at={nextCallAt} />,
+        }}
+      />
     </Section>
-  );
-}
-
-function ContactTable({ contacts }: { readonly contacts: readonly CampaignContact[] }) {
-  const { count } = formats.value;
-  return (
-    <Table
-      label={t('campaigns.contacts')}
-      empty={t('campaigns.noContacts')}
-      rows={contacts}
-      keyOf={({ row }) => row}
-      columns={{
-        row: ['number', ({ row }) => count(row)],
-        number: [
-          'number',
-          ({ to, callId }) => (callId === null ? to : <a href={`#/calls/${callId}`}>{to}</a>),
-        ],
-        status: ({ state }) => <State of={state} />,
-        attempts: ['number', ({ attempts }) => count(attempts)],
-        end: ({ endReason }) => endReason && word('end', endReason),
-        details: ({ reason }) => reason && sentence(reason),
-        nextAttempt: ({ nextCallAt }) => <Instant at={nextCallAt} />,
-      }}
-    />
   );
 }

@@ -21,7 +21,7 @@ import {
 import { ConfirmButton, DialogButton } from '../parts/dialog.tsx';
 import { SelectField, TextField } from '../parts/field.tsx';
 import { Form, type FormState, RowsField, useForm } from '../parts/form.tsx';
-import { Empty, Instant, Page, Section, ShownPage, Table } from '../parts/page.tsx';
+import { Empty, Instant, Page, PagedTable, Section } from '../parts/page.tsx';
 import { usePages } from '../parts/use-load.ts';
 import { AddressHelp } from '../tools/http-request.tsx';
 
@@ -36,24 +36,19 @@ export function GatewaysPage() {
         </DialogButton>
       }
     >
-      <ShownPage loaded={loaded}>
-        {(gateways) => (
-          <Table
-            label={t('nav.gateways')}
-            empty={<Empty text={t('sms.none')} />}
-            rows={gateways}
-            keyOf={({ name }) => name}
-            columns={{
-              name: ({ name }) => <code>{name}</code>,
-              gatewayType: (gateway) => t(`sms.${typeOf(gateway)}`),
-              sender: ['number', ({ from }) => from],
-              // Its holder can report states of messages.
-              reportsTo: may('admin') && ['url', ({ callbackUrl }) => callbackUrl ?? '–'],
-              actions: (gateway) => <Actions gateway={gateway} onChanged={loaded.reload} />,
-            }}
-          />
-        )}
-      </ShownPage>
+      <PagedTable
+        label={t('nav.gateways')}
+        empty={<Empty text={t('sms.none')} />}
+        loaded={loaded}
+        columns={{
+          name: ({ name }) => <code>{name}</code>,
+          gatewayType: (gateway) => t(`sms.${typeOf(gateway)}`),
+          sender: ['number', ({ from }) => from],
+          // Its holder can report states of messages.
+          reportsTo: may('admin') && ['url', ({ callbackUrl }) => callbackUrl ?? '–'],
+          actions: (gateway) => <Actions gateway={gateway} onChanged={loaded.reload} />,
+        }}
+      />
       <OptOuts />
     </Page>
   );
@@ -94,31 +89,25 @@ export function OptOuts() {
       }
     >
       <p class="muted">{t('sms.optOutsHint')}</p>
-      <ShownPage loaded={loaded}>
-        {(optOuts) => (
-          <Table
-            label={t('sms.optOuts')}
-            empty={t('sms.noOptOuts')}
-            rows={optOuts}
-            keyOf={({ number }) => number}
-            columns={{
-              number: ['number', ({ number }) => number],
-              since: ({ createdAt }) => <Instant at={createdAt} />,
-              actions: ({ number }) => (
-                <ConfirmButton
-                  needs="admin"
-                  label={t('sms.allow')}
-                  question={t('sms.allowQuestion', { number })}
-                  done={t('sms.allowed')}
-                  onConfirm={() =>
-                    client.api(pathOf(number), { method: 'DELETE' }).then(loaded.reload)
-                  }
-                />
-              ),
-            }}
-          />
-        )}
-      </ShownPage>
+      <PagedTable
+        label={t('sms.optOuts')}
+        empty={t('sms.noOptOuts')}
+        loaded={loaded}
+        keyOf={({ number }) => number}
+        columns={{
+          number: ['number', ({ number }) => number],
+          since: ({ createdAt }) => <Instant at={createdAt} />,
+          actions: ({ number }) => (
+            <ConfirmButton
+              needs="admin"
+              label={t('sms.allow')}
+              question={t('sms.allowQuestion', { number })}
+              done={t('sms.allowed')}
+              onConfirm={() => client.api(pathOf(number), { method: 'DELETE' }).then(loaded.reload)}
+            />
+          ),
+        }}
+      />
     </Section>
   );
 }

@@ -3,56 +3,44 @@ import { useState } from 'preact/hooks';
 import type { PhoneNumber } from '../api-types.ts';
 import { accountId, complain, may, say, session, t } from '../app-state.ts';
 import { BareSelect, type Option } from '../parts/field.tsx';
-import { Empty, LinkButton, Page, ShownPage, Table } from '../parts/page.tsx';
+import { Empty, LinkButton, Page, PagedTable } from '../parts/page.tsx';
 import { type Agents, useAgents, usePages } from '../parts/use-load.ts';
 import { answererName, giveNumber } from '../trunks/save-trunk.ts';
 
 export function NumbersPage() {
   const agents = useAgents();
   const loaded = usePages<PhoneNumber>('api/phone-numbers', 100);
+  const accounts = session.value?.accounts ?? [];
   const reload = () => {
     loaded.reload();
     agents.reload();
   };
   return (
     <Page title={t('numbers.title')}>
-      <ShownPage loaded={loaded}>
-        {(numbers) => <NumberTable numbers={numbers} agents={agents} onChanged={reload} />}
-      </ShownPage>
+      <PagedTable
+        label={t('numbers.title')}
+        empty={
+          <Empty text={t('numbers.none')}>
+            <LinkButton href="#/trunks" text={t('steps.numberButton')} />
+          </Empty>
+        }
+        loaded={loaded}
+        keyOf={({ number }) => number}
+        columns={{
+          number: ['number', ({ number }) => number],
+          account:
+            accounts.length > 1 &&
+            ((one) => accounts.find(({ id }) => id === one.accountId)?.name ?? '–'),
+          over: ({ trunks }) => trunks.join(', ') || '–',
+          answeredBy: (one) =>
+            isOneNumber(one) && isOurs(one) ? (
+              <Answerer number={one} agents={agents} onChanged={reload} />
+            ) : (
+              <span class="muted">{t(othersText(one))}</span>
+            ),
+        }}
+      />
     </Page>
-  );
-}
-
-function NumberTable(props: {
-  readonly numbers: readonly PhoneNumber[];
-  readonly agents: Agents;
-  readonly onChanged: () => void;
-}) {
-  const accounts = session.value?.accounts ?? [];
-  return (
-    <Table
-      label={t('numbers.title')}
-      empty={
-        <Empty text={t('numbers.none')}>
-          <LinkButton href="#/trunks" text={t('steps.numberButton')} />
-        </Empty>
-      }
-      rows={props.numbers}
-      keyOf={({ number }) => number}
-      columns={{
-        number: ['number', ({ number }) => number],
-        account:
-          accounts.length > 1 &&
-          ((one) => accounts.find(({ id }) => id === one.accountId)?.name ?? '–'),
-        over: ({ trunks }) => trunks.join(', ') || '–',
-        answeredBy: (one) =>
-          isOneNumber(one) && isOurs(one) ? (
-            <Answerer number={one} {...props} />
-          ) : (
-            <span class="muted">{t(othersText(one))}</span>
-          ),
-      }}
-    />
   );
 }
 

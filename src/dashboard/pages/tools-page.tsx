@@ -11,16 +11,7 @@ import {
 } from '../forms/resource-form.tsx';
 import { SelectField, TextField } from '../parts/field.tsx';
 import { Form, type FormState, useSubmit } from '../parts/form.tsx';
-import {
-  Ago,
-  Empty,
-  LinkButton,
-  Page,
-  Problem,
-  Section,
-  ShownPage,
-  Table,
-} from '../parts/page.tsx';
+import { Ago, Empty, LinkButton, Page, PagedTable, Problem, Section } from '../parts/page.tsx';
 import { usePages, useResource } from '../parts/use-load.ts';
 import { NEW_ID } from '../router.ts';
 import { AddressHelp, HeaderRows, TrialResult } from '../tools/http-request.tsx';
@@ -47,32 +38,25 @@ export function ToolsPage() {
       actions={<LinkButton needs="editor" isMain href={`#/tools/${NEW_ID}`} text={t('tool.new')} />}
     >
       <Section title={t('tool.list')}>
-        <ShownPage loaded={loaded}>{(tools) => <ToolTable tools={tools} />}</ShownPage>
+        <PagedTable
+          label={t('tool.list')}
+          empty={
+            <Empty text={t('tool.none')}>
+              <LinkButton needs="editor" href={`#/tools/${NEW_ID}`} text={t('tool.first')} />
+            </Empty>
+          }
+          loaded={loaded}
+          hrefOf={({ name }) => `#/tools/${name}`}
+          columns={{
+            name: ({ name }) => name,
+            description: ['cut', ({ description }) => description],
+            url: ['url', ({ method, url }) => `${method} ${url}`],
+            changedAt: ({ updatedAt }) => <Ago at={updatedAt} />,
+          }}
+        />
       </Section>
       <McpServers />
     </Page>
-  );
-}
-
-function ToolTable({ tools }: { readonly tools: readonly HttpTool[] }) {
-  return (
-    <Table
-      label={t('tool.list')}
-      empty={
-        <Empty text={t('tool.none')}>
-          <LinkButton needs="editor" href={`#/tools/${NEW_ID}`} text={t('tool.first')} />
-        </Empty>
-      }
-      rows={tools}
-      keyOf={({ name }) => name}
-      hrefOf={({ name }) => `#/tools/${name}`}
-      columns={{
-        name: ({ name }) => name,
-        description: ['cut', ({ description }) => description],
-        url: ['url', ({ method, url }) => `${method} ${url}`],
-        changedAt: ({ updatedAt }) => <Ago at={updatedAt} />,
-      }}
-    />
   );
 }
 

@@ -62,7 +62,6 @@ function TrunkTable({ trunks }: { readonly trunks: readonly Trunk[] }) {
         </Empty>
       }
       rows={trunks}
-      keyOf={({ name }) => name}
       hrefOf={({ name }) => `#/trunks/${encodeURIComponent(name)}`}
       columns={{
         name: ({ name }) => name,

@@ -32,7 +32,6 @@ export function McpServers() {
             label={t('mcp.title')}
             empty={t('mcp.none')}
             rows={data}
-            keyOf={({ name }) => name}
             columns={{
               name: ({ name }) => <code>{name}</code>,
               url: ['url', ({ url }) => url],

@@ -103,7 +103,6 @@ export function DeliveryTable(props: {
       {...rest}
       label={t('deliveries.title')}
       rows={deliveries}
-      keyOf={({ id }) => id}
       columns={{
         event: ({ event }) => event,
         call: ({ callId }) =>

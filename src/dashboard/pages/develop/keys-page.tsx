@@ -80,7 +80,6 @@ function KeyTable(props: { readonly keys: readonly ApiKey[]; readonly onChanged:
       label={t('keys.list')}
       empty={t('keys.none')}
       rows={keys}
-      keyOf={({ id }) => id}
       columns={{
         name: ({ name }) => name,
         key: ({ prefix, lastFour }) => <code>{`${prefix}…${lastFour}`}</code>,

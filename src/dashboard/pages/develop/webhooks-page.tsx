@@ -55,7 +55,6 @@ function EndpointTable(props: {
         </Empty>
       }
       rows={endpoints}
-      keyOf={({ id }) => id}
       hrefOf={({ id }) => `#/webhooks/${id}`}
       columns={{
         url: ['url', ({ url }) => url],

@@ -50,7 +50,6 @@ function Catalogue({ catalogue, onChanged }: CatalogueProps) {
         <Table
           label={t('models.list')}
           rows={models}
-          keyOf={({ id }) => id}
           columns={{
             name: ({ name }) => name,
             job: ({ kind }) => word('job', kind === 'gguf' ? 'llm' : kind),

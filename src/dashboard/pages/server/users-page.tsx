@@ -40,7 +40,6 @@ function UserTable({ users, onChanged }: ChangeProps & { readonly users: readonl
     <Table
       label={t('users.list')}
       rows={users}
-      keyOf={({ id }) => id}
       columns={{
         name: ({ id, name }) => (isOwn(id) ? t('users.you', { name }) : name),
         role: (user) => <RoleChoice user={user} onChanged={onChanged} />,
@@ -173,7 +172,6 @@ function InviteTable(
       label={t('users.invites')}
       empty={t('users.noInvites')}
       rows={invites}
-      keyOf={({ id }) => id}
       columns={{
         role: ({ role }) => word('role', role),
         by: ({ createdBy }) => nameOf(createdBy),
