@@ -118,9 +118,9 @@ function AddDocument(props: {
         onFile={(file) => form.change({ file })}
       />
       {form.values.file === null && (
-        <TextField label={t('knowledge.text')} rows={8} {...form.field('text')} />
+        <TextField rows={8} {...form.field('text', 'knowledge.text')} />
       )}
-      <TextField label={t('field.name')} hint={t('knowledge.nameHint')} {...form.field('name')} />
+      <TextField {...form.field('name', 'field.name', 'knowledge.nameHint')} />
     </Form>
   );
 }

@@ -210,8 +210,7 @@ export function CalendarForm(props: {
         {isNew && <Naming form={form} />}
         {form.values.kind === 'caldav' && <ServerFields form={form} isNew={isNew} />}
         <SelectField
-          label={t('field.timeZone')}
-          {...form.field('timeZone')}
+          {...form.field('timeZone', 'field.timeZone')}
           options={[...new Set([form.values.timeZone, ...Intl.supportedValuesOf('timeZone')])]
             .sort()
             .map((zone) => [zone, zone])}
@@ -246,10 +245,9 @@ interface Fields {
 function Naming({ form }: Fields) {
   return (
     <>
-      <TextField label={t('field.name')} hint={t('calendar.nameHint')} {...form.field('name')} />
+      <TextField {...form.field('name', 'field.name', 'calendar.nameHint')} />
       <SelectField
-        label={t('field.calendarKind')}
-        {...form.field('kind')}
+        {...form.field('kind', 'field.calendarKind')}
         options={[
           ['builtin', t('calendar.builtin')],
           ['caldav', t('calendar.caldav')],
@@ -262,15 +260,14 @@ function Naming({ form }: Fields) {
 function ServerFields({ form, isNew }: Fields & { readonly isNew: boolean }) {
   return (
     <>
-      <TextField label={t('field.url')} hint={t('calendar.urlHint')} {...form.field('url')} />
+      <TextField {...form.field('url', 'field.url', 'calendar.urlHint')} />
       <div class="pair">
-        <TextField label={t('access.name')} {...form.field('username')} />
+        <TextField {...form.field('username', 'access.name')} />
         <TextField
-          label={t('access.password')}
           type="password"
           autoComplete="new-password"
           hint={t(isNew ? 'calendar.passwordHint' : 'calendar.passwordKept')}
-          {...form.field('password')}
+          {...form.field('password', 'access.password')}
         />
       </div>
     </>
@@ -308,23 +305,15 @@ function Lengths({ form }: Fields) {
   return (
     <div class="pair">
       <TextField
-        label={t('calendar.slotMinutes')}
         type="number"
-        hint={t('calendar.slotHint')}
-        {...form.field('slotMinutes')}
+        {...form.field('slotMinutes', 'calendar.slotMinutes', 'calendar.slotHint')}
       />
       <TextField
-        label={t('calendar.bufferMinutes')}
         type="number"
-        hint={t('calendar.bufferHint')}
-        {...form.field('bufferMinutes')}
+        {...form.field('bufferMinutes', 'calendar.bufferMinutes', 'calendar.bufferHint')}
       />
-      <TextField
-        label={t('calendar.minNoticeMinutes')}
-        type="number"
-        {...form.field('minNoticeMinutes')}
-      />
-      <TextField label={t('calendar.maxDaysAhead')} type="number" {...form.field('maxDaysAhead')} />
+      <TextField type="number" {...form.field('minNoticeMinutes', 'calendar.minNoticeMinutes')} />
+      <TextField type="number" {...form.field('maxDaysAhead', 'calendar.maxDaysAhead')} />
     </div>
   );
 }

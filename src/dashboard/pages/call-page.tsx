@@ -290,12 +290,8 @@ export function CallNote({ call }: { readonly call: CallDetail }) {
   return (
     <Section title={t('callNote.title')}>
       <Form form={form} label={t('callNote.save')} class="button" needs="editor">
-        <TextField
-          label={t('callNote.tags')}
-          hint={t('callNote.tagsHint')}
-          {...form.field('tags')}
-        />
-        <TextField label={t('callNote.note')} rows={3} {...form.field('note')} />
+        <TextField {...form.field('tags', 'callNote.tags', 'callNote.tagsHint')} />
+        <TextField rows={3} {...form.field('note', 'callNote.note')} />
       </Form>
     </Section>
   );

@@ -190,11 +190,7 @@ function Contacts({ campaign, path }: { readonly campaign: Campaign; readonly pa
   return (
     <Section title={t('campaigns.contacts')}>
       <div class="filters">
-        <ChoiceFilter
-          label={t('field.status')}
-          {...field('state')}
-          options={wordOptions('state', STATES)}
-        />
+        <ChoiceFilter {...field('state', 'field.status')} options={wordOptions('state', STATES)} />
       </div>
       <PagedTable
         label={t('campaigns.contacts')}

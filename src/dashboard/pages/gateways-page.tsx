@@ -122,11 +122,9 @@ function OptOutForm(props: { readonly onSaved: () => void; readonly onClose: () 
   return (
     <Form form={form} label={t('sms.addOptOut')} onCancel={props.onClose} isChecked>
       <TextField
-        label={t('field.number')}
-        hint={t('sms.optOutHint')}
         type="tel"
         isRequired
-        {...form.field('number')}
+        {...form.field('number', 'field.number', 'sms.optOutHint')}
       />
     </Form>
   );
@@ -162,26 +160,20 @@ export function GatewayForm(props: {
       <FormConflict form={form} textsOf={textsOf} />
       {isNew && (
         <>
-          <TextField label={t('field.name')} hint={t('sms.nameHint')} {...form.field('name')} />
+          <TextField {...form.field('name', 'field.name', 'sms.nameHint')} />
           <SelectField
-            label={t('field.gatewayType')}
-            {...form.field('type')}
+            {...form.field('type', 'field.gatewayType')}
             options={GATEWAY_TYPES.map((type) => [type, t(`sms.${type}`)])}
           />
         </>
       )}
-      <TextField label={t('field.sender')} hint={t('sms.fromHint')} {...form.field('from')} />
+      <TextField {...form.field('from', 'field.sender', 'sms.fromHint')} />
       <Credentials form={form} isNew={isNew} />
       {form.values.type === 'webhook' && <TemplateFields form={form} />}
-      <TextField
-        label={t('sms.links')}
-        hint={t('sms.linksHint')}
-        rows={2}
-        {...form.field('allowedLinks')}
-      />
+      <TextField rows={2} {...form.field('allowedLinks', 'sms.links', 'sms.linksHint')} />
       <div class="pair">
-        <TextField label={t('sms.dailyMax')} type="number" {...form.field('dailyMax')} />
-        <TextField label={t('tool.timeoutMs')} type="number" {...form.field('timeoutMs')} />
+        <TextField type="number" {...form.field('dailyMax', 'sms.dailyMax')} />
+        <TextField type="number" {...form.field('timeoutMs', 'tool.timeoutMs')} />
       </div>
       <AddressHelp error={form.error} />
     </Form>
@@ -212,19 +204,16 @@ function Credentials(props: { readonly form: FormState<GatewayDraft>; readonly i
   const needs = needsOf(type);
   return (
     <>
-      {needs.username && <TextField label={t('sms.username')} {...form.field('username')} />}
+      {needs.username && <TextField {...form.field('username', 'sms.username')} />}
       {needs.secret && (
         <TextField
-          label={t('sms.secret')}
           type="password"
           autoComplete="new-password"
           hint={t(isNew ? 'sms.secretHint' : 'calendar.passwordKept')}
-          {...form.field('secret')}
+          {...form.field('secret', 'sms.secret')}
         />
       )}
-      {type !== 'sip' && (
-        <TextField label={t('field.url')} hint={t('sms.urlHint')} {...form.field('url')} />
-      )}
+      {type !== 'sip' && <TextField {...form.field('url', 'field.url', 'sms.urlHint')} />}
     </>
   );
 }
@@ -241,15 +230,11 @@ const PLACES = [
 const placesText = PLACES.map((name) => `{${name}}`).join(', ');
 
 function TemplateFields({ form }: { readonly form: FormState<GatewayDraft> }) {
-  const { value: format, onValue } = form.field('format');
   return (
     <>
       <SelectField
-        label={t('sms.format')}
-        hint={t('sms.formatHint')}
-        value={format}
+        {...form.field('format', 'sms.format', 'sms.formatHint')}
         error={form.wrong.template}
-        onValue={onValue}
         options={REQUEST_FORMATS.map((name) => [name, t(`sms.format.${name}`)])}
       />
       {hasTemplate(form.values) && (

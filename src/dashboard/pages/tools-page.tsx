@@ -199,14 +199,10 @@ export function ToolForm(props: {
       <BroughtBack form={form} />
       <Form form={form} label={t(isNew ? 'tool.create' : 'app.save')} needs="editor">
         <FormConflict form={form} textsOf={textsOf} />
-        {isNew && (
-          <TextField label={t('field.name')} hint={t('tool.nameHint')} {...form.field('name')} />
-        )}
+        {isNew && <TextField {...form.field('name', 'field.name', 'tool.nameHint')} />}
         <TextField
-          label={t('field.description')}
-          hint={t('tool.descriptionHint')}
           rows={2}
-          {...form.field('description')}
+          {...form.field('description', 'field.description', 'tool.descriptionHint')}
         />
         <ParametersField form={form} />
         <RequestFields form={form} />
@@ -219,17 +215,14 @@ export function ToolForm(props: {
 
 /** Says where the text stops being JSON while it is typed. */
 function ParametersField({ form }: Fields) {
-  const { value, error, onValue } = form.field('parameters');
-  const fault = jsonFault(value);
+  const { error, ...field } = form.field('parameters', 'tool.parameters', 'tool.parametersHint');
+  const fault = jsonFault(field.value);
   return (
     <div class="code">
       <TextField
-        label={t('tool.parameters')}
-        hint={t('tool.parametersHint')}
+        {...field}
         rows={10}
-        value={value}
         error={fault === undefined ? error : t('tool.notJson', fault)}
-        onValue={onValue}
       />
     </div>
   );
@@ -241,14 +234,12 @@ function RequestFields({ form }: Fields) {
   return (
     <>
       <SelectField
-        label={t('tool.method')}
-        {...form.field('method')}
+        {...form.field('method', 'tool.method')}
         options={METHODS.map((method) => [method, method])}
       />
       <TextField
-        label={t('field.url')}
         hint={t('tool.urlHint', { places: places || '–' })}
-        {...form.field('url')}
+        {...form.field('url', 'field.url')}
       />
       <HeaderRows
         rows={form.values.headers}
@@ -263,17 +254,11 @@ function AnswerFields({ form }: Fields) {
   return (
     <>
       <div class="pair">
-        <TextField label={t('tool.timeoutMs')} type="number" {...form.field('timeoutMs')} />
-        <TextField
-          label={t('tool.resultPath')}
-          hint={t('tool.resultPathHint')}
-          {...form.field('resultPath')}
-        />
+        <TextField type="number" {...form.field('timeoutMs', 'tool.timeoutMs')} />
+        <TextField {...form.field('resultPath', 'tool.resultPath', 'tool.resultPathHint')} />
       </div>
       <TextField
-        label={t('tool.sayWhileWaiting')}
-        hint={t('tool.sayWhileWaitingHint')}
-        {...form.field('sayWhileWaiting')}
+        {...form.field('sayWhileWaiting', 'tool.sayWhileWaiting', 'tool.sayWhileWaitingHint')}
       />
     </>
   );

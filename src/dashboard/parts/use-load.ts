@@ -4,7 +4,8 @@ import { useCallback, useState } from 'preact/hooks';
 import type { Query } from '../api-client.ts';
 import { ApiError } from '../api-error.ts';
 import type { AgentItem, Paged } from '../api-types.ts';
-import { accountId, client, environment, queries } from '../app-state.ts';
+import { accountId, client, environment, queries, t } from '../app-state.ts';
+import type { TextKey } from '../text/text.ts';
 import type { Option } from './field.tsx';
 
 /** Interval of new tries while the server does not answer. */
@@ -112,7 +113,8 @@ export function usePages<Item, Answer extends Paged<Item> = Paged<Item>>(
 /** Filters of a list: the values of their fields, and the resulting query. */
 export function useFilters<Name extends string>(begun: Readonly<Record<Name, string>>) {
   const [filters, setFilters] = useState(begun);
-  const field = (name: Name) => ({
+  const field = (name: Name, label: TextKey) => ({
+    label: t(label),
     value: filters[name],
     onValue: (value: string) => setFilters((before) => ({ ...before, [name]: value })),
   });

@@ -100,20 +100,14 @@ function ServerForm(props: {
   return (
     <Form form={form} label={t(server === undefined ? 'mcp.add' : 'app.save')} onCancel={onClose}>
       <FormConflict form={form} textsOf={textsOf} />
-      {server === undefined && (
-        <TextField label={t('field.name')} hint={t('tool.nameHint')} {...form.field('name')} />
-      )}
-      <TextField label={t('field.url')} hint={t('mcp.urlHint')} {...form.field('url')} />
+      {server === undefined && <TextField {...form.field('name', 'field.name', 'tool.nameHint')} />}
+      <TextField {...form.field('url', 'field.url', 'mcp.urlHint')} />
       <HeaderRows
         rows={form.values.headers}
         wrong={form.wrong}
         onRows={(headers) => form.change({ headers })}
       />
-      <TextField
-        label={t('field.allowedTools')}
-        hint={t('mcp.allowedHint')}
-        {...form.field('allowedTools')}
-      />
+      <TextField {...form.field('allowedTools', 'field.allowedTools', 'mcp.allowedHint')} />
       <AddressHelp error={form.error} />
     </Form>
   );

@@ -38,14 +38,12 @@ export function Deliveries({ endpoint }: { readonly endpoint?: Endpoint }) {
     <Section title={t('deliveries.title')} actions={actions}>
       <search class="filters">
         <ChoiceFilter
-          label={t('field.status')}
-          {...field('status')}
+          {...field('status', 'field.status')}
           options={wordOptions('state', ['failed', 'pending', 'succeeded'])}
         />
         {endpoint === undefined && (
           <ChoiceFilter
-            label={t('field.endpoint')}
-            {...field('endpointId')}
+            {...field('endpointId', 'field.endpoint')}
             options={endpoints.map(({ id, url }) => [id, url])}
           />
         )}
@@ -80,8 +78,8 @@ function ResendForm(props: { readonly onClose: () => void; readonly onResent: ()
   return (
     <Form form={form} label={t('deliveries.resend')} onCancel={props.onClose} isChecked>
       <p>{t('resend.text')}</p>
-      <TextField label={t('calls.from')} type="date" {...form.field('from')} />
-      <TextField label={t('calls.to')} type="date" {...form.field('to')} />
+      <TextField type="date" {...form.field('from', 'calls.from')} />
+      <TextField type="date" {...form.field('to', 'calls.to')} />
     </Form>
   );
 }

@@ -244,11 +244,10 @@ function EndpointForm(props: {
       label={t(endpoint === undefined ? 'webhooks.add' : 'app.save')}
       onCancel={onClose}
     >
-      <TextField label={t('field.url')} type="url" {...form.field('url')} />
-      <TextField label={t('field.description')} {...form.field('description')} />
+      <TextField type="url" {...form.field('url', 'field.url')} />
+      <TextField {...form.field('description', 'field.description')} />
       <ChecksField
-        label={t('field.events')}
-        {...form.field('events')}
+        {...form.field('events', 'field.events')}
         options={EVENTS.map((event) => [event, event])}
       />
     </Form>

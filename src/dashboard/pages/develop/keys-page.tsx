@@ -47,10 +47,9 @@ function NewKey({ onMade }: { readonly onMade: () => void }) {
   return (
     <Section title={t('keys.new')}>
       <Form form={form} label={t('keys.make')} isChecked>
-        <TextField label={t('field.name')} {...form.field('name')} isRequired />
+        <TextField {...form.field('name', 'field.name')} isRequired />
         <ChecksField
-          label={t('field.scopes')}
-          {...form.field('scopes')}
+          {...form.field('scopes', 'field.scopes')}
           options={SCOPES.map((scope) => [scope, scope])}
         />
       </Form>

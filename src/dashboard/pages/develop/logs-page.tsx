@@ -52,12 +52,11 @@ function Requests({ requestId, isFollowing }: LogProps) {
       <p class="muted">{t('logs.requestsText', keptOf(loaded.value))}</p>
       <search class="filters">
         <ChoiceFilter
-          label={t('field.status')}
-          {...field('status')}
+          {...field('status', 'field.status')}
           options={wordOptions('statusClass', STATUS_CLASSES)}
         />
-        <TextField label={t('logs.route')} type="search" {...field('route')} />
-        <TextField label={t('field.requestId')} type="search" {...field('requestId')} />
+        <TextField type="search" {...field('route', 'logs.route')} />
+        <TextField type="search" {...field('requestId', 'field.requestId')} />
       </search>
       <PagedTable
         label={t('logs.requests')}
@@ -98,13 +97,9 @@ function Warnings({ requestId, isFollowing }: LogProps) {
     <Section title={t('logs.server')}>
       <p class="muted">{t('logs.serverText', keptOf(loaded.value))}</p>
       <search class="filters">
-        <ChoiceFilter
-          label={t('field.level')}
-          {...field('level')}
-          options={wordOptions('state', LEVELS)}
-        />
-        <TextField label={t('field.message')} type="search" {...field('text')} />
-        <TextField label={t('field.requestId')} type="search" {...field('requestId')} />
+        <ChoiceFilter {...field('level', 'field.level')} options={wordOptions('state', LEVELS)} />
+        <TextField type="search" {...field('text', 'field.message')} />
+        <TextField type="search" {...field('requestId', 'field.requestId')} />
       </search>
       <PagedTable
         label={t('logs.server')}

@@ -21,11 +21,10 @@ export function AuditLogPage() {
         <p class="muted">{t('audit.text')}</p>
         <search class="filters">
           <ChoiceFilter
-            label={t('field.who')}
-            {...field('actorId')}
+            {...field('actorId', 'field.who')}
             options={(people.value?.users ?? []).map(({ id, name }) => [id, name])}
           />
-          <TextField label={t('field.resource')} type="search" {...field('resource')} />
+          <TextField type="search" {...field('resource', 'field.resource')} />
         </search>
         <PagedTable
           label={t('audit.entries')}

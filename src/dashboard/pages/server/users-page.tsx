@@ -125,7 +125,7 @@ function RenameForm(props: ChangeProps & { readonly user: User; readonly onClose
   });
   return (
     <Form form={form} label={t('users.rename')} onCancel={onClose}>
-      <TextField label={t('access.name')} {...form.field('name')} />
+      <TextField {...form.field('name', 'access.name')} />
     </Form>
   );
 }
