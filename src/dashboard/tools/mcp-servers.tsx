@@ -70,14 +70,6 @@ function Actions(props: { readonly server: McpServer; readonly onChanged: () => 
   );
 }
 
-interface Draft {
-  readonly name: string;
-  readonly url: string;
-  readonly headers: readonly HeaderRow[];
-  /** Separated by commas. */
-  readonly allowedTools: string;
-}
-
 /** @param props.server undefined where one is made known. */
 function ServerForm(props: {
   readonly server: McpServer | undefined;
@@ -113,7 +105,10 @@ function ServerForm(props: {
   );
 }
 
-const NEW_SERVER: Draft = { name: '', url: '', headers: [], allowedTools: '' };
+/** Names of tools are separated by commas. */
+const NEW_SERVER = { name: '', url: '', headers: [] as readonly HeaderRow[], allowedTools: '' };
+
+type Draft = Readonly<typeof NEW_SERVER>;
 
 function draftOf({ name, url, headers, allowedTools }: McpServer): Draft {
   return { name, url, headers: headerRows(headers), allowedTools: allowedTools.join(', ') };
