@@ -181,7 +181,7 @@ function RequestId({ of: requestId }: { readonly of: string }) {
 }
 
 /** Names that tables and forms share: `field.<name>`. */
-type FieldName = TextKey extends infer Key
+export type FieldName = TextKey extends infer Key
   ? Key extends `field.${infer Name}`
     ? Name
     : never
