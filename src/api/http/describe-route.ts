@@ -229,9 +229,26 @@ interface Operation extends Omit<RouteConfig, 'method' | 'path' | 'tags' | 'midd
   readonly errors?: readonly ErrorStatus[];
 }
 
+type ParamsIn<Path> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | ParamsIn<Rest>
+  : never;
+
+/** A route whose parameters of the path are texts, unless it names their schema itself. */
+type WithParams<Path, Route> = Route extends { request: { params: ZodType } }
+  ? Route
+  : Route & { request: { params: z.ZodObject<Record<ParamsIn<Path>, z.ZodString>> } };
+
+type Described<Method, Path, Route> = WithParams<Path, Route & { method: Method; path: Path }>;
+
+function paramsIn(path: string) {
+  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+  if (names.length === 0) return undefined;
+  return z.object(Object.fromEntries(names.map((name) => [name, z.string()])));
+}
+
 /**
- * Describes a route. Parameters of the query are refused where it names none, a body likewise; a route with a body
- * requires a JSON content type. Each POST takes an idempotency key.
+ * Describes a route. Parameters of the path are texts unless it says more of them. Parameters of the query are refused where
+ * it names none, a body likewise; a route with a body requires a JSON content type. Each POST takes an idempotency key.
  */
 export function describeRoute<
   const Method extends RouteConfig['method'],
@@ -242,14 +259,15 @@ export function describeRoute<
   const { request, parameters = [], responses } = operation;
   const isPost = method === 'post';
   const ofMethod: readonly ErrorStatus[] = isPost ? [409, 422] : [];
-  const ofPath: readonly ErrorStatus[] = path.includes('{') ? [404] : [];
+  const params = paramsIn(path);
+  const ofPath: readonly ErrorStatus[] = params === undefined ? [] : [404];
   const answers = { ...responses, ...errorResponses([...ofPath, ...ofMethod, ...errors]) };
   const ofBody = request?.body === undefined ? isPost && noBody : requireJson;
   const described = {
     security: scope && [{ bearer: [scope] }],
     ...{ ...operation, method, path },
     tags: [tag],
-    request: { query: noQuery, ...request },
+    request: { query: noQuery, ...(params && { params }), ...request },
     responses: Object.fromEntries(
       Object.entries(answers).map(([status, answer]) => {
         const own = 'headers' in answer ? answer.headers : {};
@@ -260,8 +278,8 @@ export function describeRoute<
     middleware: [before, scope && requireScope(scope), ofBody].filter((guard) => !!guard),
   };
   // The additions change no type that handlers see.
-  return createRoute<Path, Route & { method: Method; path: Path }>(
-    described as unknown as Route & { method: Method; path: Path },
+  return createRoute<Path, Described<Method, Path, Route>>(
+    described as unknown as Described<Method, Path, Route>,
   );
 }
 

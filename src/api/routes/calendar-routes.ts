@@ -128,9 +128,6 @@ const calendarSchema = z
   })
   .openapi('Calendar');
 
-/** Path of one calendar. */
-const calendarPathSchema = z.object({ calendarName: z.string() });
-
 /** An appointment, with its state on the calendar server. */
 const appointmentSchema = z
   .object({
@@ -212,7 +209,6 @@ const feedRoute = describeRoute('post', '/api/calendars/{calendarName}/feed', {
   ...{ tag: 'Calendars', scope: 'agents:write' },
   operationId: 'renewCalendarFeed',
   summary: 'Gives the feed of a calendar a new link; the old one no longer works',
-  request: { params: calendarPathSchema },
   responses: { 200: jsonResponse('The calendar with its new `feedUrl`.', calendarSchema) },
 });
 
@@ -221,7 +217,7 @@ const appointmentsRoute = describeRoute('get', '/api/calendars/{calendarName}/ap
   operationId: 'listAppointments',
   summary: 'Lists the appointments that agents booked in a calendar, by their begin',
   description: 'Cancelled ones too. Events that others made on a CalDAV server are not in it.',
-  request: { params: calendarPathSchema, query: appointmentQuerySchema },
+  request: { query: appointmentQuerySchema },
   responses: { 200: jsonResponse('A page of appointments.', appointmentPageSchema) },
 });
 

@@ -20,7 +20,6 @@ import { type ApiApp, type ApiContext, type ApiDeps, callerOf, scopeOf } from '.
 import { type Answer, answerOnce, type Commit } from '../http/answer-once.ts';
 import { describeRoute, jsonBody, jsonResponse } from '../http/describe-route.ts';
 import { existing } from '../http/errors.ts';
-import { callPathSchema } from '../schemas/call-schemas.ts';
 import {
   hungUpCallSchema,
   queuedCallSchema,
@@ -52,7 +51,6 @@ const hangUpRoute = describeRoute('post', '/api/calls/{callId}/hangup', {
   description:
     'A call that still waits is never dialled and ends as `failed`, `no_answer`; so does one that rings. ' +
     'A call in progress ends as `agent_hangup`. `call.ended` tells when it is over.',
-  request: { params: callPathSchema },
   responses: {
     202: jsonResponse('The call is being ended, or has ended.', hungUpCallSchema),
   },
@@ -230,7 +228,7 @@ const transferRoute = describeRoute('post', '/api/calls/{callId}/transfer', {
     'call goes on with all three: `call.bridged` has `agentRole` `participant`; once the agent leaves it is a joined call. ' +
     '409 where the call is not in progress, is being transferred, or was transferred already. ' +
     '429 with `Retry-After` also when 200 transfers were tried on calls of the agent since 00:00 UTC, those of the tool included.',
-  request: { params: callPathSchema, body: jsonBody(transferCallSchema) },
+  request: { body: jsonBody(transferCallSchema) },
   responses: {
     202: jsonResponse('The other party is being called.', transferringCallSchema),
   },

@@ -4,7 +4,6 @@ import type { CallSipTrace, SipTraceMessage } from '../../domain/call/sip-trace.
 import { type ApiApp, type ApiDeps, scopeOf } from '../api-env.ts';
 import { describeRoute, jsonResponse } from '../http/describe-route.ts';
 import { existing } from '../http/errors.ts';
-import { callPathSchema } from '../schemas/call-schemas.ts';
 import { viewOf } from '../serializers.ts';
 
 const count = z.int().min(0);
@@ -72,7 +71,6 @@ const qualityRoute = describeRoute('get', '/api/calls/{callId}/quality', {
   description:
     'From our own reception and the far end’s RTCP, over the whole call; while it goes on, up to now. Every field is null where no packets were seen: ' +
     'the call was not answered, was simulated, or was cut off by a crash. Where FreeSWITCH faces the carrier, these are the figures between it and the server.',
-  request: { params: callPathSchema },
   responses: { 200: jsonResponse('The quality of the call.', callQualitySchema) },
 });
 
@@ -129,7 +127,6 @@ const ladderRoute = describeRoute('get', '/api/calls/{callId}/sip', {
   description:
     'Those of its dialog, also while it goes on: 100 messages and 64 KiB at most, the first and the last ones. Kept for 30 days. ' +
     'Where a drachtio server does the SIP, and for simulated calls, `source` is `none` and `note` says why.',
-  request: { params: callPathSchema },
   responses: { 200: jsonResponse('The messages, oldest first.', sipLadderSchema) },
 });
 

@@ -24,7 +24,6 @@ import {
   callChangeSchema,
   callCursorOf,
   callPageSchema,
-  callPathSchema,
   callQuerySchema,
   callSchema,
   timelinePageSchema,
@@ -56,7 +55,6 @@ const getRoute = describeRoute('get', '/api/calls/{callId}', {
   scope: 'calls:read',
   operationId: 'getCall',
   summary: 'Shows a call, with its transcript when there is one',
-  request: { params: callPathSchema },
   responses: { 200: jsonResponse('The whole call.', callSchema) },
 });
 
@@ -68,7 +66,7 @@ const changeRoute = describeRoute('patch', '/api/calls/{callId}', {
   summary: 'Tags a call, or writes a note on it',
   description:
     'At any time, also while the call goes on. `tags` replaces all tags of the call; `GET /api/calls?tag=` finds them. What is erased of a call takes its note along.',
-  request: { params: callPathSchema, body: jsonBody(callChangeSchema) },
+  request: { body: jsonBody(callChangeSchema) },
   responses: { 200: jsonResponse('The whole call.', callSchema) },
 });
 
@@ -76,7 +74,7 @@ const timelineRoute = describeRoute('get', '/api/calls/{callId}/events', {
   ...shared,
   operationId: 'listCallEvents',
   summary: "Shows a call's timeline, with the latencies of every turn",
-  request: { params: callPathSchema, query: timelineQuerySchema },
+  request: { query: timelineQuerySchema },
   responses: {
     200: jsonResponse('A page of the timeline, oldest first.', timelinePageSchema),
   },
@@ -174,7 +172,6 @@ const deleteRoute = describeRoute('delete', '/api/calls/{callId}', {
   summary: 'Erases a call with all that was kept of it',
   description:
     'Record, transcript, recording, SIP messages, events and webhook deliveries, those that still wait included; what calls add up to stays. 409 while the call is not over.',
-  request: { params: callPathSchema },
   responses: { 204: { description: 'The call is gone.' } },
   errors: [409],
 });

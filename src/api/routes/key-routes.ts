@@ -76,8 +76,6 @@ const keyQuerySchema = z.strictObject({
   }),
 });
 
-const keyPathSchema = z.object({ keyId: z.string() });
-
 const shared = { tag: 'Keys', scope: 'admin' } as const;
 
 const listRoute = describeRoute('get', '/api/keys', {
@@ -106,7 +104,6 @@ const deleteRoute = describeRoute('delete', '/api/keys/{keyId}', {
   summary: 'Revokes an API key',
   description:
     'It stops at once, and stays in the list. A key may revoke itself, and one that is revoked stays so.',
-  request: { params: keyPathSchema },
   responses: { 204: { description: 'The key is revoked.' } },
 });
 

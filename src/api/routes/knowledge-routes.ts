@@ -17,7 +17,7 @@ import { checkScope } from '../http/access.ts';
 import { answerOnce } from '../http/answer-once.ts';
 import { describeRoute, jsonBody, jsonResponse } from '../http/describe-route.ts';
 import { existing, invalidInput, unreadableBody } from '../http/errors.ts';
-import { agentPathSchema, moreThanBlanks } from '../schemas/agent-schemas.ts';
+import { moreThanBlanks } from '../schemas/agent-schemas.ts';
 import { noQuery, pageOf, pageQuerySchema, wholeNumber } from '../schemas/query-schemas.ts';
 import { viewOf } from '../serializers.ts';
 
@@ -100,8 +100,6 @@ const knowledgeTextSchema = knowledgeDocumentSchema
 
 const knowledgePageSchema = pageOf(knowledgeDocumentSchema).openapi('KnowledgePage');
 
-const knowledgePathSchema = z.object({ agentId: z.string(), documentId: z.string() });
-
 const knowledgeVersionQuerySchema = z.strictObject({
   version: wholeNumber({ min: 1, max: 1_000_000_000 })
     .optional()
@@ -122,7 +120,7 @@ const listRoute = describeRoute('get', '/api/agents/{agentId}/knowledge', {
   operationId: 'listKnowledge',
   summary: "Lists an agent's documents by name",
   description: 'Each in its newest version, without its text.',
-  request: { params: agentPathSchema, query: pageQuerySchema },
+  request: { query: pageQuerySchema },
   responses: { 200: jsonResponse('A page of documents.', knowledgePageSchema) },
 });
 
@@ -131,7 +129,7 @@ const addRoute = describeRoute('post', '/api/agents/{agentId}/knowledge', {
   operationId: 'addKnowledge',
   summary: 'Adds a document, or a new version of one',
   description: `Passages that share words with what a caller says go into the prompt of the language model; \`knowledge\` on the timeline of the call names them. A call finds documents that the agent had when it began, in their newest version. The name of a document makes the next version of it, of which the last ${KNOWLEDGE_LIMITS.versionsKept} are kept; the same text again changes nothing. An agent has at most ${KNOWLEDGE_LIMITS.agentDocumentsMax} documents, ${KNOWLEDGE_LIMITS.agentCharsMax} characters and ${KNOWLEDGE_LIMITS.agentPassagesMax} passages (409).`,
-  request: { params: agentPathSchema, body: knowledgeBody },
+  request: { body: knowledgeBody },
   responses: { 201: jsonResponse('The document as it is now.', knowledgeDocumentSchema) },
 });
 
@@ -140,7 +138,7 @@ const getRoute = describeRoute('get', '/api/agents/{agentId}/knowledge/{document
   operationId: 'getKnowledge',
   summary: 'Gets a document with its text and its versions',
   description: 'A version that is kept no longer is 404.',
-  request: { params: knowledgePathSchema, query: knowledgeVersionQuerySchema },
+  request: { query: knowledgeVersionQuerySchema },
   responses: { 200: jsonResponse('The document.', knowledgeTextSchema) },
 });
 
@@ -149,7 +147,6 @@ const deleteRoute = describeRoute('delete', '/api/agents/{agentId}/knowledge/{do
   operationId: 'deleteKnowledge',
   summary: 'Deletes a document with all its versions',
   description: 'Nothing finds it from then on, calls in progress included.',
-  request: { params: knowledgePathSchema },
   responses: { 204: { description: 'The document is gone.' } },
 });
 

@@ -72,8 +72,6 @@ const mcpServerSchema = z
   })
   .openapi('McpServer');
 
-const mcpServerPathSchema = z.object({ mcpServerName: z.string() });
-
 const mcpTrialSchema = z
   .object({
     ok: z.boolean(),
@@ -137,7 +135,6 @@ const testRoute = describeRoute('post', '/api/mcp-servers/{mcpServerName}/test',
   summary: 'Connects to an MCP server, and lists its tools',
   description:
     'What goes wrong at the other server is no error of this request: `ok` is false. 429 with `Retry-After` also while four tests run.',
-  request: { params: mcpServerPathSchema },
   responses: { 200: jsonResponse('What came of it.', mcpTrialSchema) },
 });
 

@@ -92,10 +92,6 @@ const startDownloadSchema = z
   })
   .openapi('ModelDownloadRequest');
 
-const downloadPathSchema = z.object({
-  downloadId: z.string().openapi({ param: { name: 'downloadId', in: 'path' } }),
-});
-
 const shared = { tag: 'Models', scope: 'admin' } as const;
 
 const DOWNLOADS = '/api/models/downloads';
@@ -124,7 +120,6 @@ const getRoute = describeRoute('get', `${DOWNLOADS}/{downloadId}`, {
   operationId: 'getModelDownload',
   summary: 'Shows how far a download is',
   description: `The newest since the server started; 404 for any other. ${NEEDS_OPERATOR_KEY}`,
-  request: { params: downloadPathSchema },
   responses: { 200: jsonResponse('The download.', modelDownloadSchema) },
 });
 
@@ -133,7 +128,6 @@ const cancelRoute = describeRoute('delete', `${DOWNLOADS}/{downloadId}`, {
   operationId: 'cancelModelDownload',
   summary: 'Cancels a download',
   description: `What was downloaded stays, and the next download goes on from there. Changes nothing where it has ended. ${NEEDS_OPERATOR_KEY}`,
-  request: { params: downloadPathSchema },
   responses: { 204: { description: 'The download has ended.' } },
 });
 

@@ -1,5 +1,5 @@
 /** Lists, makes, shows, changes and deletes the records of a kind that customers name: the same five routes for each kind. */
-import { z } from '@hono/zod-openapi';
+import type { z } from '@hono/zod-openapi';
 import type { ApiScope } from '../../domain/account/api-key.ts';
 import type { Scope } from '../../domain/agent/agent.ts';
 import type { NamedStore } from '../../domain/named-store.ts';
@@ -170,7 +170,6 @@ function describeRoutes<Item, Draft, Patch>(kind: Kind<Item, Draft, Patch>) {
   const { name, param, path, schema, tag, words } = kind;
   const reads = { tag, scope: kind.readScope };
   const writes = { tag, scope: kind.writeScope };
-  const params = z.object({ [param]: z.string() });
   const itemPath = `${path}/{${param}}`;
   const documented = ({ success: _, ...documentation }: Words) => documentation;
   const pageSchema = pageOf(schema).openapi(`${name}Page`);
@@ -193,7 +192,6 @@ function describeRoutes<Item, Draft, Patch>(kind: Kind<Item, Draft, Patch>) {
       ...reads,
       ...documented(words.get),
       operationId: `get${name}`,
-      request: { params },
       responses: { 200: taggedResponse(words.get.success, schema) },
     }),
     update: describeRoute('patch', itemPath, {
@@ -201,7 +199,7 @@ function describeRoutes<Item, Draft, Patch>(kind: Kind<Item, Draft, Patch>) {
       ...documented(words.update),
       ...TAKES_IF_MATCH,
       operationId: `update${name}`,
-      request: { params, body: jsonBody(kind.patchSchema) },
+      request: { body: jsonBody(kind.patchSchema) },
       responses: { 200: taggedResponse(words.update.success, schema) },
       errors: [412, 422],
     }),
@@ -210,7 +208,6 @@ function describeRoutes<Item, Draft, Patch>(kind: Kind<Item, Draft, Patch>) {
       ...documented(words.delete),
       ...TAKES_IF_MATCH,
       operationId: `delete${name}`,
-      request: { params },
       responses: { 204: { description: words.delete.success } },
       errors: [409, 412],
     }),

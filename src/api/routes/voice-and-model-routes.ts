@@ -44,8 +44,6 @@ const voiceQuerySchema = z.strictObject({
     .optional(),
 });
 
-const voicePathSchema = z.object({ voiceId: z.string() });
-
 const previewQuerySchema = z.strictObject({
   text: z
     .string()
@@ -82,7 +80,7 @@ const previewRoute = describeRoute('get', '/api/voices/{voiceId}/preview', {
   description:
     'A WAV file as on the telephone: 8 kHz, mono, 16-bit. 503 with `Retry-After` while too many previews are being made.',
   scope: 'agents:read',
-  request: { params: voicePathSchema, query: previewQuerySchema },
+  request: { query: previewQuerySchema },
   responses: {
     200: {
       description: 'The sentence.',

@@ -24,11 +24,9 @@ import {
   createEndpointSchema,
   deliveryDetailSchema,
   deliveryPageSchema,
-  deliveryPathSchema,
   deliveryQuerySchema,
   deliverySchema,
   endpointPageSchema,
-  endpointPathSchema,
   endpointSchema,
   lastAttemptSchema,
   patchEndpointSchema,
@@ -65,7 +63,6 @@ const getRoute = describeRoute('get', '/api/webhooks/endpoints/{endpointId}', {
   ...reads,
   operationId: 'getWebhookEndpoint',
   summary: 'Shows a webhook endpoint',
-  request: { params: endpointPathSchema },
   responses: { 200: jsonResponse('Every field.', endpointSchema) },
 });
 
@@ -75,7 +72,7 @@ const patchRoute = describeRoute('patch', '/api/webhooks/endpoints/{endpointId}'
   summary: 'Changes the fields that the body has',
   description:
     'The status that it already has changes nothing. What waits for an endpoint that is disabled fails, and can be resent later. Made active, an endpoint begins without failures; what happened meanwhile is in the ledger, `GET /api/events`.',
-  request: { params: endpointPathSchema, body: jsonBody(patchEndpointSchema) },
+  request: { body: jsonBody(patchEndpointSchema) },
   responses: { 200: jsonResponse('The endpoint was changed.', endpointSchema) },
   errors: [422],
 });
@@ -85,7 +82,6 @@ const deleteRoute = describeRoute('delete', '/api/webhooks/endpoints/{endpointId
   operationId: 'deleteWebhookEndpoint',
   summary: 'Deletes a webhook endpoint with its deliveries',
   description: 'An attempt that is on its way is not called back.',
-  request: { params: endpointPathSchema },
   responses: { 204: { description: 'The endpoint is gone.' } },
 });
 
@@ -95,7 +91,6 @@ const testRoute = describeRoute('post', '/api/webhooks/endpoints/{endpointId}/te
   summary: 'Sends a test event to a webhook endpoint',
   description:
     'An event of the kind `webhook.test`, whichever kinds the endpoint listens to; its data is `{endpointId}`. A disabled endpoint is 409.',
-  request: { params: endpointPathSchema },
   responses: { 202: jsonResponse('The event is on its way.', testSentSchema) },
 });
 
@@ -218,7 +213,6 @@ const getDeliveryRoute = describeRoute('get', '/api/webhooks/deliveries/{deliver
   ...reads,
   operationId: 'getWebhookDelivery',
   summary: 'Shows a delivery with its attempts',
-  request: { params: deliveryPathSchema },
   responses: {
     200: jsonResponse('The delivery and what each attempt met.', deliveryDetailSchema),
   },
@@ -230,7 +224,6 @@ const resendRoute = describeRoute('post', '/api/webhooks/deliveries/{deliveryId}
   summary: 'Sends a delivery again',
   description:
     'From its first attempt, with the same event id and body, whether it failed or succeeded. One that waits for its next attempt is sent now. While it is being sent, or its endpoint is disabled: 409.',
-  request: { params: deliveryPathSchema },
   responses: { 202: jsonResponse('The delivery is on its way.', deliverySchema) },
 });
 

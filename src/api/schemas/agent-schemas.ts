@@ -360,8 +360,3 @@ export const agentQuerySchema = z.strictObject({
   ...pagingFields(PAGE_LIMIT),
   status: z.enum(['active', 'paused', 'all']).default('all'),
 });
-
-/** Path of one agent. */
-export const agentPathSchema = z.object({
-  agentId: z.string(),
-});

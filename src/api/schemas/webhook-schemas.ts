@@ -102,9 +102,6 @@ export const createdEndpointSchema = endpointSchema
 /** One page of webhook endpoints. */
 export const endpointPageSchema = pageOf(endpointSchema).openapi('WebhookEndpointPage');
 
-/** Path of one endpoint. */
-export const endpointPathSchema = z.object({ endpointId: z.string() });
-
 /** Answer to a test event: the delivery to look at. */
 export const testSentSchema = z
   .object({ deliveryId: z.string(), eventId: z.string() })
@@ -186,9 +183,6 @@ export const deliveryQuerySchema = z.strictObject({
   endpointId: z.string().min(1).max(100).optional(),
   eventId: z.string().min(1).max(100).optional(),
 });
-
-/** Path of one delivery. */
-export const deliveryPathSchema = z.object({ deliveryId: z.string() });
 
 const expected = {
   error: ({ input }: { readonly input?: unknown }) =>

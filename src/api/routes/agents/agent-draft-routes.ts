@@ -15,7 +15,7 @@ import {
 } from '../../http/describe-route.ts';
 import { entityTag, requireTag } from '../../http/entity-tag.ts';
 import { existing } from '../../http/errors.ts';
-import { agentPathSchema, agentSchema, patchAgentSchema } from '../../schemas/agent-schemas.ts';
+import { agentSchema, patchAgentSchema } from '../../schemas/agent-schemas.ts';
 import { viewOf } from '../../serializers.ts';
 import { changedAgent, requireOwnNumberAndModel } from './agent-routes.ts';
 
@@ -33,7 +33,7 @@ const draftSchema = z
   })
   .openapi('AgentDraft', { description: 'Changes to an agent that are not live.' });
 
-const shared = { tag: 'Agents', request: { params: agentPathSchema } } as const;
+const shared = { tag: 'Agents' } as const;
 
 const getRoute = describeRoute('get', '/api/agents/{agentId}/draft', {
   ...shared,
@@ -54,7 +54,7 @@ const saveRoute = describeRoute('put', '/api/agents/{agentId}/draft', {
   description:
     'Takes and checks what `PATCH /api/agents/{agentId}` does, and replaces the draft before. Calls, campaigns and the sandbox use the agent as it is. ' +
     '`If-Match` takes the `ETag` of the draft, or of the agent where it has no draft.',
-  request: { params: agentPathSchema, body: jsonBody(patchAgentSchema) },
+  request: { body: jsonBody(patchAgentSchema) },
   responses: { 200: taggedResponse('The draft was saved.', draftSchema) },
   errors: [409, 412, 422],
 });

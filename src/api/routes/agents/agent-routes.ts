@@ -28,7 +28,6 @@ import { existing } from '../../http/errors.ts';
 import {
   agentItemSchema,
   agentPageSchema,
-  agentPathSchema,
   agentQuerySchema,
   agentSchema,
   createAgentSchema,
@@ -63,7 +62,6 @@ const getRoute = describeRoute('get', '/api/agents/{agentId}', {
   operationId: 'getAgent',
   summary: 'Shows an agent',
   scope: 'agents:read',
-  request: { params: agentPathSchema },
   responses: { 200: taggedResponse('Every field.', agentSchema) },
 });
 
@@ -73,7 +71,7 @@ const patchRoute = describeRoute('patch', '/api/agents/{agentId}', {
   operationId: 'updateAgent',
   summary: 'Changes the fields that the body has',
   scope: 'agents:write',
-  request: { params: agentPathSchema, body: jsonBody(patchAgentSchema) },
+  request: { body: jsonBody(patchAgentSchema) },
   responses: { 200: taggedResponse('The agent was changed.', patchedAgentSchema) },
   errors: [409, 412, 422],
 });
@@ -84,7 +82,6 @@ const deleteRoute = describeRoute('delete', '/api/agents/{agentId}', {
   operationId: 'deleteAgent',
   summary: 'Deletes an agent; its calls stay readable',
   scope: 'agents:write',
-  request: { params: agentPathSchema },
   responses: { 204: { description: 'The agent is gone.' } },
   errors: [409, 412],
 });
@@ -95,7 +92,6 @@ const freeNumberRoute = describeRoute('delete', '/api/agents/{agentId}/phone-num
   summary: 'Releases the phone number of an agent',
   ...TAKES_IF_MATCH,
   scope: 'agents:write',
-  request: { params: agentPathSchema },
   responses: { 204: { description: 'The agent has no number.' } },
   errors: [412],
 });

@@ -20,7 +20,7 @@ import {
 } from '../../http/describe-route.ts';
 import { entityTag, requireMatch } from '../../http/entity-tag.ts';
 import { existing } from '../../http/errors.ts';
-import { agentPathSchema, agentSchema } from '../../schemas/agent-schemas.ts';
+import { agentSchema } from '../../schemas/agent-schemas.ts';
 import { pageOf, pageQuerySchema } from '../../schemas/query-schemas.ts';
 import { viewOf } from '../../serializers.ts';
 
@@ -62,7 +62,8 @@ const agentVersionPageSchema = pageOf(agentVersionSchema).openapi('AgentVersionP
 });
 
 /** A number that no version can have is one that there is not: 404, and not 400. */
-const agentVersionPathSchema = agentPathSchema.extend({
+const agentVersionPathSchema = z.object({
+  agentId: z.string(),
   version: z.string().openapi({ type: 'integer', minimum: 1 }),
 });
 
@@ -75,7 +76,7 @@ const listRoute = describeRoute('get', '/api/agents/{agentId}/versions', {
   summary: 'Lists what an agent was like after each change, newest first',
   description:
     'Making an agent keeps its first version, and every change and every restore that makes a difference keeps another, in one step with the change.',
-  request: { params: agentPathSchema, query: pageQuerySchema },
+  request: { query: pageQuerySchema },
   responses: { 200: jsonResponse('A page of versions.', agentVersionPageSchema) },
 });
 
