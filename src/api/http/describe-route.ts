@@ -5,7 +5,7 @@ import type { ZodType } from 'zod';
 import type { ApiScope } from '../../domain/account/api-key.ts';
 import { ERROR_STATUS, type ErrorCode } from '../../domain/service-error.ts';
 import type { Guard } from '../api-env.ts';
-import { noQuery } from '../schemas/query-schemas.ts';
+import { noQuery, pageOf } from '../schemas/query-schemas.ts';
 import { requireScope } from './access.ts';
 import { unreadableBody } from './errors.ts';
 import { isJson, noBody } from './request-body.ts';
@@ -19,6 +19,11 @@ export function jsonBody<Schema extends ZodType>(schema: Schema) {
 /** An answer with JSON. */
 export function jsonResponse<Schema extends ZodType>(description: string, schema: Schema) {
   return { description, content: { 'application/json': { schema } } } as const;
+}
+
+/** An answer with a page of a list. @param name of the page's schema. */
+export function pageResponse<Item extends ZodType>(description: string, name: string, item: Item) {
+  return jsonResponse(description, pageOf(item).openapi(name));
 }
 
 /** An answer with the `ETag` of its record. */

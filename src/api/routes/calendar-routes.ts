@@ -18,9 +18,9 @@ import { WEBHOOK_URL_CHARS_MAX } from '../../domain/webhook/webhook-url.ts';
 import { WEEKDAYS } from '../../domain/zoned-time.ts';
 import type { ApiApp, ApiDeps } from '../api-env.ts';
 import { answerOnce } from '../http/answer-once.ts';
-import { describeRoute, jsonResponse } from '../http/describe-route.ts';
+import { describeRoute, jsonResponse, pageResponse } from '../http/describe-route.ts';
 import { words } from '../schemas/agent-schemas.ts';
-import { PAGE_LIMIT, pageOf, pagingFields } from '../schemas/query-schemas.ts';
+import { PAGE_LIMIT, pagingFields } from '../schemas/query-schemas.ts';
 import { viewOf } from '../serializers.ts';
 import { addNamedRecordRoutes, namedRecordOf } from './named-record-routes.ts';
 
@@ -154,9 +154,6 @@ const appointmentSchema = z
   })
   .openapi('CalendarAppointment');
 
-/** One page of appointments. */
-const appointmentPageSchema = pageOf(appointmentSchema).openapi('AppointmentPage');
-
 /** Query of the appointments of a calendar. */
 const appointmentQuerySchema = z.strictObject({
   ...pagingFields(PAGE_LIMIT),
@@ -218,7 +215,7 @@ const appointmentsRoute = describeRoute('get', '/api/calendars/{calendarName}/ap
   summary: 'Lists the appointments that agents booked in a calendar, by their begin',
   description: 'Cancelled ones too. Events that others made on a CalDAV server are not in it.',
   request: { query: appointmentQuerySchema },
-  responses: { 200: jsonResponse('A page of appointments.', appointmentPageSchema) },
+  responses: { 200: pageResponse('A page of appointments.', 'AppointmentPage', appointmentSchema) },
 });
 
 /** Adds `/api/calendars`, their appointments and iCalendar feeds. */

@@ -18,13 +18,11 @@ import { callingNumber, requireOutbound } from '../../domain/dialing/outbound-ru
 import type { Stores } from '../../domain/stores.ts';
 import { type ApiApp, type ApiContext, type ApiDeps, callerOf, scopeOf } from '../api-env.ts';
 import { answerOnce } from '../http/answer-once.ts';
-import { describeRoute, jsonBody, jsonResponse } from '../http/describe-route.ts';
+import { describeRoute, jsonBody, jsonResponse, pageResponse } from '../http/describe-route.ts';
 import { existing } from '../http/errors.ts';
 import {
-  campaignContactPageSchema,
   campaignContactQuerySchema,
   campaignContactSchema,
-  campaignPageSchema,
   campaignPathSchema,
   campaignQuerySchema,
   campaignSchema,
@@ -50,7 +48,7 @@ const listCampaignsRoute = describeRoute('get', '/api/campaigns', {
   operationId: 'listCampaigns',
   summary: 'Lists campaigns, newest first',
   request: { query: campaignQuerySchema },
-  responses: { 200: jsonResponse('A page of campaigns.', campaignPageSchema) },
+  responses: { 200: pageResponse('A page of campaigns.', 'CampaignPage', campaignSchema) },
 });
 
 const getCampaignRoute = describeRoute('get', PATH, {
@@ -66,7 +64,9 @@ const listContactsRoute = describeRoute('get', `${PATH}/contacts`, {
   operationId: 'listCampaignContacts',
   summary: 'Lists the contacts of a campaign, in the order of its list',
   request: { params: campaignPathSchema, query: campaignContactQuerySchema },
-  responses: { 200: jsonResponse('A page of contacts.', campaignContactPageSchema) },
+  responses: {
+    200: pageResponse('A page of contacts.', 'CampaignContactPage', campaignContactSchema),
+  },
 });
 
 const deleteCampaignRoute = describeRoute('delete', PATH, {

@@ -12,10 +12,10 @@ import { ServiceError } from '../../domain/service-error.ts';
 import { type ApiApp, type ApiContext, type ApiDeps, callerOf } from '../api-env.ts';
 import type { KeyCache } from '../http/access.ts';
 import { answerOnce } from '../http/answer-once.ts';
-import { describeRoute, jsonBody, jsonResponse } from '../http/describe-route.ts';
+import { describeRoute, jsonBody, jsonResponse, pageResponse } from '../http/describe-route.ts';
 import { existing } from '../http/errors.ts';
 import { allDifferent, words } from '../schemas/agent-schemas.ts';
-import { PAGE_LIMIT, pageOf, pagingFields } from '../schemas/query-schemas.ts';
+import { PAGE_LIMIT, pagingFields } from '../schemas/query-schemas.ts';
 import { viewOf } from '../serializers.ts';
 
 const NAME_CHARS_MAX = 120;
@@ -67,8 +67,6 @@ const createdKeySchema = z
   })
   .openapi('CreatedKey');
 
-const keyPageSchema = pageOf(keySchema).openapi('KeyPage');
-
 const keyQuerySchema = z.strictObject({
   ...pagingFields(PAGE_LIMIT),
   environment: environment.optional().openapi({
@@ -85,7 +83,7 @@ const listRoute = describeRoute('get', '/api/keys', {
   description:
     "Revoked ones too. A live key sees the account's keys of both environments, a test key those of the sandbox.",
   request: { query: keyQuerySchema },
-  responses: { 200: jsonResponse('A page of keys.', keyPageSchema) },
+  responses: { 200: pageResponse('A page of keys.', 'KeyPage', keySchema) },
 });
 
 const newRoute = describeRoute('post', '/api/keys', {

@@ -15,10 +15,10 @@ import { ServiceError } from '../../domain/service-error.ts';
 import { type ApiApp, type ApiContext, type ApiDeps, scopeOf } from '../api-env.ts';
 import { checkScope } from '../http/access.ts';
 import { answerOnce } from '../http/answer-once.ts';
-import { describeRoute, jsonBody, jsonResponse } from '../http/describe-route.ts';
+import { describeRoute, jsonBody, jsonResponse, pageResponse } from '../http/describe-route.ts';
 import { existing, invalidInput, unreadableBody } from '../http/errors.ts';
 import { moreThanBlanks } from '../schemas/agent-schemas.ts';
-import { noQuery, pageOf, pageQuerySchema, wholeNumber } from '../schemas/query-schemas.ts';
+import { noQuery, pageQuerySchema, wholeNumber } from '../schemas/query-schemas.ts';
 import { viewOf } from '../serializers.ts';
 
 const LIMITS = KNOWLEDGE_LIMITS;
@@ -98,8 +98,6 @@ const knowledgeTextSchema = knowledgeDocumentSchema
   })
   .openapi('KnowledgeText');
 
-const knowledgePageSchema = pageOf(knowledgeDocumentSchema).openapi('KnowledgePage');
-
 const knowledgeVersionQuerySchema = z.strictObject({
   version: wholeNumber({ min: 1, max: 1_000_000_000 })
     .optional()
@@ -121,7 +119,9 @@ const listRoute = describeRoute('get', '/api/agents/{agentId}/knowledge', {
   summary: "Lists an agent's documents by name",
   description: 'Each in its newest version, without its text.',
   request: { query: pageQuerySchema },
-  responses: { 200: jsonResponse('A page of documents.', knowledgePageSchema) },
+  responses: {
+    200: pageResponse('A page of documents.', 'KnowledgePage', knowledgeDocumentSchema),
+  },
 });
 
 const addRoute = describeRoute('post', '/api/agents/{agentId}/knowledge', {

@@ -12,7 +12,7 @@ import type { PageRange } from '../../domain/ids.ts';
 import { SERVER_LOG_LEVELS, SERVER_LOG_MAX } from '../../lib/server-log.ts';
 import { type ApiApp, type ApiContext, type ApiDeps, scopeOf } from '../api-env.ts';
 import { isOperator, requireOperator } from '../http/access.ts';
-import { describeRoute, jsonResponse } from '../http/describe-route.ts';
+import { describeRoute, jsonResponse, pageResponse } from '../http/describe-route.ts';
 import { PAGE_LIMIT, pageOf, pagingFields } from '../schemas/query-schemas.ts';
 import { viewOf } from '../serializers.ts';
 
@@ -123,8 +123,6 @@ const auditEntrySchema = z
   })
   .openapi('AuditEntry');
 
-const auditPageSchema = pageOf(auditEntrySchema).openapi('AuditPage');
-
 const exact = z.string().min(1).max(200).optional();
 
 const auditQuerySchema = z.strictObject({
@@ -220,7 +218,7 @@ const listRoute = describeRoute('get', '/api/audit-log', {
   description:
     'One entry for each change by the dashboard, the REST interface or `npm run admin`, of all accounts, and for each attempt to sign in. Entries are kept for 400 days, 500,000 at most. Never bodies, secrets, telephone numbers or words of calls. Needs a live key of the first account.',
   request: { query: auditQuerySchema },
-  responses: { 200: jsonResponse('A page of the audit log.', auditPageSchema) },
+  responses: { 200: pageResponse('A page of the audit log.', 'AuditPage', auditEntrySchema) },
 });
 
 function addAuditLog(api: ApiApp, deps: ApiDeps): void {

@@ -16,7 +16,7 @@ import { answerOnce } from '../http/answer-once.ts';
 import { describeRoute, jsonResponse } from '../http/describe-route.ts';
 import { viewOf } from '../serializers.ts';
 import { addNamedRecordRoutes, namedRecordOf } from './named-record-routes.ts';
-import { headersInput, headersShown } from './tool-routes.ts';
+import { headersInput, headersShown, withoutSecrets } from './tool-routes.ts';
 
 const name = z
   .string()
@@ -183,8 +183,5 @@ function trialView({ allowedTools }: McpServer, { tools, problem, tookMs }: McpT
 }
 
 function serverView(server: McpServer) {
-  const headers = server.headers.map((header) =>
-    header.secret ? { ...header, value: null } : header,
-  );
-  return viewOf(mcpServerSchema, { ...server, headers });
+  return viewOf(mcpServerSchema, { ...server, headers: withoutSecrets(server.headers) });
 }

@@ -12,8 +12,8 @@ import {
 import type { Stores } from '../../domain/stores.ts';
 import { type ApiApp, type ApiDeps, scopeOf } from '../api-env.ts';
 import { isOperator, requireOperator } from '../http/access.ts';
-import { describeRoute, jsonBody, jsonResponse } from '../http/describe-route.ts';
-import { pageOf, pagingFields } from '../schemas/query-schemas.ts';
+import { describeRoute, jsonBody, jsonResponse, pageResponse } from '../http/describe-route.ts';
+import { pagingFields } from '../schemas/query-schemas.ts';
 import { viewOf } from '../serializers.ts';
 
 const number = z.string().openapi({
@@ -51,8 +51,6 @@ const assignNumberSchema = z
   })
   .openapi('AssignNumber');
 
-const phoneNumberPageSchema = pageOf(phoneNumberSchema).openapi('PhoneNumberPage');
-
 const phoneNumberQuerySchema = z.strictObject(pagingFields({ default: 100, max: 500 }));
 
 const shared = { tag: 'Trunks' } as const;
@@ -65,7 +63,7 @@ const numbersRoute = describeRoute('get', '/api/phone-numbers', {
     'The numbers of the account’s agents, and those of trunks and assignments that belong to the account, sorted; to an admin key of the first account, those of all accounts. With a test key only those of its agents: no trunk leads to the sandbox.',
   scope: 'agents:read',
   request: { query: phoneNumberQuerySchema },
-  responses: { 200: jsonResponse('A page of numbers.', phoneNumberPageSchema) },
+  responses: { 200: pageResponse('A page of numbers.', 'PhoneNumberPage', phoneNumberSchema) },
 });
 
 const ofOperator =

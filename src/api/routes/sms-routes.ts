@@ -20,13 +20,12 @@ import { takeIncoming } from '../../domain/sms/sms-rules.ts';
 import type { Stores } from '../../domain/stores.ts';
 import { jsonOf } from '../../lib/unknown-value.ts';
 import { type ApiApp, type ApiContext, type ApiDeps, scopeOf } from '../api-env.ts';
-import { describeRoute, jsonResponse } from '../http/describe-route.ts';
+import { describeRoute, jsonResponse, pageResponse } from '../http/describe-route.ts';
 import { existing } from '../http/errors.ts';
 import { limitBody } from '../http/request-body.ts';
 import { pageQuerySchema } from '../schemas/query-schemas.ts';
 import {
   createSmsGatewaySchema,
-  optOutPageSchema,
   optOutPathSchema,
   optOutSchema,
   patchSmsGatewaySchema,
@@ -77,7 +76,7 @@ const listOptOutsRoute = describeRoute('get', '/api/sms-opt-outs', {
   operationId: 'listSmsOptOuts',
   summary: 'Lists the numbers that get no messages, newest first',
   request: { query: pageQuerySchema },
-  responses: { 200: jsonResponse('A page of numbers.', optOutPageSchema) },
+  responses: { 200: pageResponse('A page of numbers.', 'SmsOptOutPage', optOutSchema) },
 });
 
 const putOptOutRoute = describeRoute('put', '/api/sms-opt-outs/{number}', {

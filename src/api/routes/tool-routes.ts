@@ -227,8 +227,10 @@ function addToolTest(api: ApiApp, deps: ApiDeps): void {
 }
 
 function toolView(tool: CustomTool) {
-  const headers = tool.headers.map((header) =>
-    header.secret ? { ...header, value: null } : header,
-  );
-  return viewOf(toolSchema, { ...tool, headers });
+  return viewOf(toolSchema, { ...tool, headers: withoutSecrets(tool.headers) });
+}
+
+/** Headers as `headersShown` has them. */
+export function withoutSecrets(headers: CustomTool['headers']) {
+  return headers.map((header) => (header.secret ? { ...header, value: null } : header));
 }

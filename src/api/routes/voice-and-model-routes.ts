@@ -5,8 +5,8 @@ import { PREVIEW_CHARACTERS_MAX } from '../../domain/agent/voice-catalogue.ts';
 import { given } from '../../domain/ids.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import type { ApiApp, ApiDeps } from '../api-env.ts';
-import { describeRoute, jsonResponse } from '../http/describe-route.ts';
-import { PAGE_LIMIT, pageOf, pagingFields } from '../schemas/query-schemas.ts';
+import { describeRoute, jsonResponse, pageResponse } from '../http/describe-route.ts';
+import { PAGE_LIMIT, pagingFields } from '../schemas/query-schemas.ts';
 import { viewOf } from '../serializers.ts';
 
 const voiceSchema = z
@@ -29,8 +29,6 @@ const voiceSchema = z
     sampleUrl: z.url().openapi({ description: 'Its preview; needs a key like every request.' }),
   })
   .openapi('Voice');
-
-const voicePageSchema = pageOf(voiceSchema).openapi('VoicePage');
 
 const voiceQuerySchema = z.strictObject({
   ...pagingFields(PAGE_LIMIT),
@@ -70,7 +68,7 @@ const listRoute = describeRoute('get', '/api/voices', {
     'The same for every account. Which engine speaks a voice depends on the models that are installed. Voices of speech servers (`TTS=openai`, `wyoming`) are listed by their own names once a server has told them.',
   scope: 'agents:read',
   request: { query: voiceQuerySchema },
-  responses: { 200: jsonResponse('A page of voices.', voicePageSchema) },
+  responses: { 200: pageResponse('A page of voices.', 'VoicePage', voiceSchema) },
 });
 
 const previewRoute = describeRoute('get', '/api/voices/{voiceId}/preview', {

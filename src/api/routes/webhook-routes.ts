@@ -15,7 +15,7 @@ import {
 } from '../../domain/webhook/webhook-endpoint.ts';
 import { type ApiApp, type ApiDeps, callerOf, scopeOf } from '../api-env.ts';
 import { answerOnce } from '../http/answer-once.ts';
-import { describeRoute, jsonBody, jsonResponse } from '../http/describe-route.ts';
+import { describeRoute, jsonBody, jsonResponse, pageResponse } from '../http/describe-route.ts';
 import { existing } from '../http/errors.ts';
 import { pageQuerySchema } from '../schemas/query-schemas.ts';
 import {
@@ -23,10 +23,8 @@ import {
   createdEndpointSchema,
   createEndpointSchema,
   deliveryDetailSchema,
-  deliveryPageSchema,
   deliveryQuerySchema,
   deliverySchema,
-  endpointPageSchema,
   endpointSchema,
   lastAttemptSchema,
   patchEndpointSchema,
@@ -45,7 +43,7 @@ const listRoute = describeRoute('get', '/api/webhooks/endpoints', {
   operationId: 'listWebhookEndpoints',
   summary: 'Lists webhook endpoints, newest first',
   request: { query: pageQuerySchema },
-  responses: { 200: jsonResponse('A page of endpoints.', endpointPageSchema) },
+  responses: { 200: pageResponse('A page of endpoints.', 'WebhookEndpointPage', endpointSchema) },
 });
 
 const newRoute = describeRoute('post', '/api/webhooks/endpoints', {
@@ -206,7 +204,7 @@ const listDeliveriesRoute = describeRoute('get', '/api/webhooks/deliveries', {
   summary: 'Lists deliveries, newest first',
   description: 'Kept for 30 days, as their events.',
   request: { query: deliveryQuerySchema },
-  responses: { 200: jsonResponse('A page of deliveries.', deliveryPageSchema) },
+  responses: { 200: pageResponse('A page of deliveries.', 'WebhookDeliveryPage', deliverySchema) },
 });
 
 const getDeliveryRoute = describeRoute('get', '/api/webhooks/deliveries/{deliveryId}', {

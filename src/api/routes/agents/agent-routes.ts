@@ -19,7 +19,7 @@ import { answerOnce } from '../../http/answer-once.ts';
 import {
   describeRoute,
   jsonBody,
-  jsonResponse,
+  pageResponse,
   TAKES_IF_MATCH,
   taggedResponse,
 } from '../../http/describe-route.ts';
@@ -27,7 +27,6 @@ import { entityTag, requireMatch } from '../../http/entity-tag.ts';
 import { existing } from '../../http/errors.ts';
 import {
   agentItemSchema,
-  agentPageSchema,
   agentQuerySchema,
   agentSchema,
   createAgentSchema,
@@ -45,7 +44,7 @@ const listRoute = describeRoute('get', '/api/agents', {
   summary: 'Lists agents, newest first',
   scope: 'agents:read',
   request: { query: agentQuerySchema },
-  responses: { 200: jsonResponse('A page of agents.', agentPageSchema) },
+  responses: { 200: pageResponse('A page of agents.', 'AgentPage', agentItemSchema) },
 });
 
 const newRoute = describeRoute('post', '/api/agents', {
