@@ -288,6 +288,19 @@ export function describeRoute<
   );
 }
 
+/** Describes routes that share their tag, and the scope that the key must have. */
+export function routesOf<const Shared extends Pick<Operation, 'tag' | 'scope'>>(shared: Shared) {
+  return <
+    const Method extends RouteConfig['method'],
+    const Path extends string,
+    Route extends Omit<Operation, 'tag' | 'scope'>,
+  >(
+    method: Method,
+    path: Path,
+    route: Route,
+  ) => describeRoute(method, path, { ...shared, ...route });
+}
+
 const IDEMPOTENCY_KEY_REF = { $ref: '#/components/parameters/IdempotencyKey' };
 
 /** A request with neither body nor content type passes: the schema then names the fields that are missing. */

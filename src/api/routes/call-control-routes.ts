@@ -18,7 +18,7 @@ import type { Stores } from '../../domain/stores.ts';
 import { type Clock, DAY_MS } from '../../lib/clock.ts';
 import { type ApiApp, type ApiContext, type ApiDeps, callerOf, scopeOf } from '../api-env.ts';
 import { type Answer, answerOnce, type Commit } from '../http/answer-once.ts';
-import { describeRoute, jsonBody, jsonResponse } from '../http/describe-route.ts';
+import { jsonBody, jsonResponse, routesOf } from '../http/describe-route.ts';
 import { existing } from '../http/errors.ts';
 import {
   hungUpCallSchema,
@@ -29,10 +29,9 @@ import {
 /** An estimate for a full queue or a restart. */
 const RETRY_AFTER_SECONDS = 30;
 
-const shared = { tag: 'Calls', scope: 'calls:write' } as const;
+const writeRoute = routesOf({ tag: 'Calls', scope: 'calls:write' });
 
-const startRoute = describeRoute('post', '/api/calls/outbound', {
-  ...shared,
+const startRoute = writeRoute('post', '/api/calls/outbound', {
   operationId: 'startOutboundCall',
   summary: 'Asks for an outbound call',
   description:
@@ -44,8 +43,7 @@ const startRoute = describeRoute('post', '/api/calls/outbound', {
   errors: [404],
 });
 
-const hangUpRoute = describeRoute('post', '/api/calls/{callId}/hangup', {
-  ...shared,
+const hangUpRoute = writeRoute('post', '/api/calls/{callId}/hangup', {
   operationId: 'hangUpCall',
   summary: 'Ends a call',
   description:
@@ -215,9 +213,7 @@ const transferringCallSchema = z
   })
   .openapi('TransferringCall');
 
-const transferRoute = describeRoute('post', '/api/calls/{callId}/transfer', {
-  tag: 'Calls',
-  scope: 'calls:write',
+const transferRoute = writeRoute('post', '/api/calls/{callId}/transfer', {
   operationId: 'transferCall',
   summary: 'Hands the caller over to another number',
   description:

@@ -2,7 +2,7 @@
 import { z } from '@hono/zod-openapi';
 import type { CallSipTrace, SipTraceMessage } from '../../domain/call/sip-trace.ts';
 import { type ApiApp, type ApiDeps, scopeOf } from '../api-env.ts';
-import { describeRoute, jsonResponse } from '../http/describe-route.ts';
+import { jsonResponse, routesOf } from '../http/describe-route.ts';
 import { existing } from '../http/errors.ts';
 import { viewOf } from '../serializers.ts';
 
@@ -63,9 +63,9 @@ const callQualitySchema = z
 /** Quality of calls without figures: not answered, simulated, or lost with the server that held them. */
 const UNKNOWN = { codec: null, local: null, remote: null, mos: null };
 
-const qualityRoute = describeRoute('get', '/api/calls/{callId}/quality', {
-  tag: 'Calls',
-  scope: 'calls:read',
+const readRoute = routesOf({ tag: 'Calls', scope: 'calls:read' });
+
+const qualityRoute = readRoute('get', '/api/calls/{callId}/quality', {
   operationId: 'getCallQuality',
   summary: "Shows how well the call's sound travelled",
   description:
@@ -119,9 +119,7 @@ const sipLadderSchema = z
   })
   .openapi('SipLadder');
 
-const ladderRoute = describeRoute('get', '/api/calls/{callId}/sip', {
-  tag: 'Calls',
-  scope: 'calls:read',
+const ladderRoute = readRoute('get', '/api/calls/{callId}/sip', {
   operationId: 'getCallSip',
   summary: 'Shows the SIP messages of a call',
   description:

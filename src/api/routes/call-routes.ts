@@ -18,7 +18,7 @@ import {
   scopeOf,
 } from '../api-env.ts';
 import { answerOnce } from '../http/answer-once.ts';
-import { describeRoute, jsonBody, jsonResponse } from '../http/describe-route.ts';
+import { describeRoute, jsonBody, jsonResponse, routesOf } from '../http/describe-route.ts';
 import { existing, notFound } from '../http/errors.ts';
 import {
   callChangeSchema,
@@ -37,10 +37,11 @@ const notOutbound: Guard = (context, next) => {
   return next();
 };
 
-const shared = { tag: 'Calls', scope: 'calls:read' } as const;
+const readRoute = routesOf({ tag: 'Calls', scope: 'calls:read' });
 
-const listRoute = describeRoute('get', '/api/calls', {
-  ...shared,
+const writeRoute = routesOf({ tag: 'Calls', scope: 'calls:write' });
+
+const listRoute = readRoute('get', '/api/calls', {
   operationId: 'listCalls',
   summary: 'Lists calls, newest start first',
   description:
@@ -49,19 +50,15 @@ const listRoute = describeRoute('get', '/api/calls', {
   responses: { 200: jsonResponse('A page of calls.', callPageSchema) },
 });
 
-const getRoute = describeRoute('get', '/api/calls/{callId}', {
-  ...shared,
+const getRoute = readRoute('get', '/api/calls/{callId}', {
   before: notOutbound,
-  scope: 'calls:read',
   operationId: 'getCall',
   summary: 'Shows a call, with its transcript when there is one',
   responses: { 200: jsonResponse('The whole call.', callSchema) },
 });
 
-const changeRoute = describeRoute('patch', '/api/calls/{callId}', {
-  tag: 'Calls',
+const changeRoute = writeRoute('patch', '/api/calls/{callId}', {
   before: notOutbound,
-  scope: 'calls:write',
   operationId: 'updateCall',
   summary: 'Tags a call, or writes a note on it',
   description:
@@ -70,8 +67,7 @@ const changeRoute = describeRoute('patch', '/api/calls/{callId}', {
   responses: { 200: jsonResponse('The whole call.', callSchema) },
 });
 
-const timelineRoute = describeRoute('get', '/api/calls/{callId}/events', {
-  ...shared,
+const timelineRoute = readRoute('get', '/api/calls/{callId}/events', {
   operationId: 'listCallEvents',
   summary: "Shows a call's timeline, with the latencies of every turn",
   request: { query: timelineQuerySchema },
@@ -164,10 +160,8 @@ const erasedNumberSchema = z
   })
   .openapi('ErasedNumber');
 
-const deleteRoute = describeRoute('delete', '/api/calls/{callId}', {
-  tag: 'Calls',
+const deleteRoute = writeRoute('delete', '/api/calls/{callId}', {
   before: notOutbound,
-  scope: 'calls:write',
   operationId: 'deleteCall',
   summary: 'Erases a call with all that was kept of it',
   description:

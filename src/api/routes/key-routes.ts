@@ -12,7 +12,7 @@ import { ServiceError } from '../../domain/service-error.ts';
 import { type ApiApp, type ApiContext, type ApiDeps, callerOf } from '../api-env.ts';
 import type { KeyCache } from '../http/access.ts';
 import { answerOnce } from '../http/answer-once.ts';
-import { describeRoute, jsonBody, jsonResponse, pageResponse } from '../http/describe-route.ts';
+import { jsonBody, jsonResponse, pageResponse, routesOf } from '../http/describe-route.ts';
 import { existing } from '../http/errors.ts';
 import { allDifferent, words } from '../schemas/agent-schemas.ts';
 import { PAGE_LIMIT, pagingFields } from '../schemas/query-schemas.ts';
@@ -74,10 +74,9 @@ const keyQuerySchema = z.strictObject({
   }),
 });
 
-const shared = { tag: 'Keys', scope: 'admin' } as const;
+const adminRoute = routesOf({ tag: 'Keys', scope: 'admin' });
 
-const listRoute = describeRoute('get', '/api/keys', {
-  ...shared,
+const listRoute = adminRoute('get', '/api/keys', {
   operationId: 'listKeys',
   summary: 'Lists API keys, newest first',
   description:
@@ -86,8 +85,7 @@ const listRoute = describeRoute('get', '/api/keys', {
   responses: { 200: pageResponse('A page of keys.', 'KeyPage', keySchema) },
 });
 
-const newRoute = describeRoute('post', '/api/keys', {
-  ...shared,
+const newRoute = adminRoute('post', '/api/keys', {
   operationId: 'createKey',
   summary: 'Makes an API key, and shows it this once',
   description:
@@ -96,8 +94,7 @@ const newRoute = describeRoute('post', '/api/keys', {
   responses: { 201: jsonResponse('The key was made.', createdKeySchema) },
 });
 
-const deleteRoute = describeRoute('delete', '/api/keys/{keyId}', {
-  ...shared,
+const deleteRoute = adminRoute('delete', '/api/keys/{keyId}', {
   operationId: 'revokeKey',
   summary: 'Revokes an API key',
   description:

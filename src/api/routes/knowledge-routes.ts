@@ -15,7 +15,7 @@ import { ServiceError } from '../../domain/service-error.ts';
 import { type ApiApp, type ApiContext, type ApiDeps, scopeOf } from '../api-env.ts';
 import { checkScope } from '../http/access.ts';
 import { answerOnce } from '../http/answer-once.ts';
-import { describeRoute, jsonBody, jsonResponse, pageResponse } from '../http/describe-route.ts';
+import { jsonBody, jsonResponse, pageResponse, routesOf } from '../http/describe-route.ts';
 import { existing, invalidInput, unreadableBody } from '../http/errors.ts';
 import { moreThanBlanks } from '../schemas/agent-schemas.ts';
 import { noQuery, pageQuerySchema, wholeNumber } from '../schemas/query-schemas.ts';
@@ -109,12 +109,11 @@ const knowledgeVersionQuerySchema = z.strictObject({
     }),
 });
 
-const reads = { tag: 'Knowledge', scope: 'agents:read' } as const;
+const readRoute = routesOf({ tag: 'Knowledge', scope: 'agents:read' });
 
-const writes = { tag: 'Knowledge', scope: 'agents:write' } as const;
+const writeRoute = routesOf({ tag: 'Knowledge', scope: 'agents:write' });
 
-const listRoute = describeRoute('get', '/api/agents/{agentId}/knowledge', {
-  ...reads,
+const listRoute = readRoute('get', '/api/agents/{agentId}/knowledge', {
   operationId: 'listKnowledge',
   summary: "Lists an agent's documents by name",
   description: 'Each in its newest version, without its text.',
@@ -124,8 +123,7 @@ const listRoute = describeRoute('get', '/api/agents/{agentId}/knowledge', {
   },
 });
 
-const addRoute = describeRoute('post', '/api/agents/{agentId}/knowledge', {
-  ...writes,
+const addRoute = writeRoute('post', '/api/agents/{agentId}/knowledge', {
   operationId: 'addKnowledge',
   summary: 'Adds a document, or a new version of one',
   description: `Passages that share words with what a caller says go into the prompt of the language model; \`knowledge\` on the timeline of the call names them. A call finds documents that the agent had when it began, in their newest version. The name of a document makes the next version of it, of which the last ${KNOWLEDGE_LIMITS.versionsKept} are kept; the same text again changes nothing. An agent has at most ${KNOWLEDGE_LIMITS.agentDocumentsMax} documents, ${KNOWLEDGE_LIMITS.agentCharsMax} characters and ${KNOWLEDGE_LIMITS.agentPassagesMax} passages (409).`,
@@ -133,8 +131,7 @@ const addRoute = describeRoute('post', '/api/agents/{agentId}/knowledge', {
   responses: { 201: jsonResponse('The document as it is now.', knowledgeDocumentSchema) },
 });
 
-const getRoute = describeRoute('get', '/api/agents/{agentId}/knowledge/{documentId}', {
-  ...reads,
+const getRoute = readRoute('get', '/api/agents/{agentId}/knowledge/{documentId}', {
   operationId: 'getKnowledge',
   summary: 'Gets a document with its text and its versions',
   description: 'A version that is kept no longer is 404.',
@@ -142,8 +139,7 @@ const getRoute = describeRoute('get', '/api/agents/{agentId}/knowledge/{document
   responses: { 200: jsonResponse('The document.', knowledgeTextSchema) },
 });
 
-const deleteRoute = describeRoute('delete', '/api/agents/{agentId}/knowledge/{documentId}', {
-  ...writes,
+const deleteRoute = writeRoute('delete', '/api/agents/{agentId}/knowledge/{documentId}', {
   operationId: 'deleteKnowledge',
   summary: 'Deletes a document with all its versions',
   description: 'Nothing finds it from then on, calls in progress included.',

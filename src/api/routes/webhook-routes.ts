@@ -15,7 +15,7 @@ import {
 } from '../../domain/webhook/webhook-endpoint.ts';
 import { type ApiApp, type ApiDeps, callerOf, scopeOf } from '../api-env.ts';
 import { answerOnce } from '../http/answer-once.ts';
-import { describeRoute, jsonBody, jsonResponse, pageResponse } from '../http/describe-route.ts';
+import { jsonBody, jsonResponse, pageResponse, routesOf } from '../http/describe-route.ts';
 import { existing } from '../http/errors.ts';
 import { pageQuerySchema } from '../schemas/query-schemas.ts';
 import {
@@ -34,20 +34,18 @@ import {
 } from '../schemas/webhook-schemas.ts';
 import { viewOf } from '../serializers.ts';
 
-const reads = { tag: 'Webhooks', scope: 'webhooks:read' } as const;
+const readRoute = routesOf({ tag: 'Webhooks', scope: 'webhooks:read' });
 
-const writes = { tag: 'Webhooks', scope: 'webhooks:write' } as const;
+const writeRoute = routesOf({ tag: 'Webhooks', scope: 'webhooks:write' });
 
-const listRoute = describeRoute('get', '/api/webhooks/endpoints', {
-  ...reads,
+const listRoute = readRoute('get', '/api/webhooks/endpoints', {
   operationId: 'listWebhookEndpoints',
   summary: 'Lists webhook endpoints, newest first',
   request: { query: pageQuerySchema },
   responses: { 200: pageResponse('A page of endpoints.', 'WebhookEndpointPage', endpointSchema) },
 });
 
-const newRoute = describeRoute('post', '/api/webhooks/endpoints', {
-  ...writes,
+const newRoute = writeRoute('post', '/api/webhooks/endpoints', {
   operationId: 'createWebhookEndpoint',
   summary: 'Registers a webhook endpoint',
   description: `At most ${WEBHOOK_ENDPOINTS_MAX} an environment (409). It is sent the events that happen from now on. A url that is no https URL is 400; one whose host is a private, loopback or special address is 422.`,
@@ -57,15 +55,13 @@ const newRoute = describeRoute('post', '/api/webhooks/endpoints', {
   },
 });
 
-const getRoute = describeRoute('get', '/api/webhooks/endpoints/{endpointId}', {
-  ...reads,
+const getRoute = readRoute('get', '/api/webhooks/endpoints/{endpointId}', {
   operationId: 'getWebhookEndpoint',
   summary: 'Shows a webhook endpoint',
   responses: { 200: jsonResponse('Every field.', endpointSchema) },
 });
 
-const patchRoute = describeRoute('patch', '/api/webhooks/endpoints/{endpointId}', {
-  ...writes,
+const patchRoute = writeRoute('patch', '/api/webhooks/endpoints/{endpointId}', {
   operationId: 'updateWebhookEndpoint',
   summary: 'Changes the fields that the body has',
   description:
@@ -75,16 +71,14 @@ const patchRoute = describeRoute('patch', '/api/webhooks/endpoints/{endpointId}'
   errors: [422],
 });
 
-const deleteRoute = describeRoute('delete', '/api/webhooks/endpoints/{endpointId}', {
-  ...writes,
+const deleteRoute = writeRoute('delete', '/api/webhooks/endpoints/{endpointId}', {
   operationId: 'deleteWebhookEndpoint',
   summary: 'Deletes a webhook endpoint with its deliveries',
   description: 'An attempt that is on its way is not called back.',
   responses: { 204: { description: 'The endpoint is gone.' } },
 });
 
-const testRoute = describeRoute('post', '/api/webhooks/endpoints/{endpointId}/test', {
-  ...writes,
+const testRoute = writeRoute('post', '/api/webhooks/endpoints/{endpointId}/test', {
   operationId: 'testWebhookEndpoint',
   summary: 'Sends a test event to a webhook endpoint',
   description:
@@ -198,8 +192,7 @@ async function endpointView(
   });
 }
 
-const listDeliveriesRoute = describeRoute('get', '/api/webhooks/deliveries', {
-  ...reads,
+const listDeliveriesRoute = readRoute('get', '/api/webhooks/deliveries', {
   operationId: 'listWebhookDeliveries',
   summary: 'Lists deliveries, newest first',
   description: 'Kept for 30 days, as their events.',
@@ -207,8 +200,7 @@ const listDeliveriesRoute = describeRoute('get', '/api/webhooks/deliveries', {
   responses: { 200: pageResponse('A page of deliveries.', 'WebhookDeliveryPage', deliverySchema) },
 });
 
-const getDeliveryRoute = describeRoute('get', '/api/webhooks/deliveries/{deliveryId}', {
-  ...reads,
+const getDeliveryRoute = readRoute('get', '/api/webhooks/deliveries/{deliveryId}', {
   operationId: 'getWebhookDelivery',
   summary: 'Shows a delivery with its attempts',
   responses: {
@@ -216,8 +208,7 @@ const getDeliveryRoute = describeRoute('get', '/api/webhooks/deliveries/{deliver
   },
 });
 
-const resendRoute = describeRoute('post', '/api/webhooks/deliveries/{deliveryId}/resend', {
-  ...writes,
+const resendRoute = writeRoute('post', '/api/webhooks/deliveries/{deliveryId}/resend', {
   operationId: 'resendWebhookDelivery',
   summary: 'Sends a delivery again',
   description:
@@ -225,8 +216,7 @@ const resendRoute = describeRoute('post', '/api/webhooks/deliveries/{deliveryId}
   responses: { 202: jsonResponse('The delivery is on its way.', deliverySchema) },
 });
 
-const rangeRoute = describeRoute('post', '/api/webhooks/resend', {
-  ...writes,
+const rangeRoute = writeRoute('post', '/api/webhooks/resend', {
   operationId: 'resendWebhooks',
   summary: 'Sends the deliveries of a span of time again',
   description: `Chosen by when their events were created, ${RESENDS_MAX} at most, oldest first; deliveries of disabled endpoints are left out. An endpointId that is disabled is 409. Events that an endpoint was never sent are in the ledger, \`GET /api/events\`.`,

@@ -7,12 +7,7 @@ import { ServiceError } from '../../../domain/service-error.ts';
 import type { Stores } from '../../../domain/stores.ts';
 import { type ApiApp, type ApiContext, type ApiDeps, changedBy, scopeOf } from '../../api-env.ts';
 import { answerOnce } from '../../http/answer-once.ts';
-import {
-  describeRoute,
-  jsonBody,
-  TAKES_IF_MATCH,
-  taggedResponse,
-} from '../../http/describe-route.ts';
+import { jsonBody, routesOf, TAKES_IF_MATCH, taggedResponse } from '../../http/describe-route.ts';
 import { entityTag, requireTag } from '../../http/entity-tag.ts';
 import { existing } from '../../http/errors.ts';
 import { agentSchema, patchAgentSchema } from '../../schemas/agent-schemas.ts';
@@ -33,11 +28,11 @@ const draftSchema = z
   })
   .openapi('AgentDraft', { description: 'Changes to an agent that are not live.' });
 
-const shared = { tag: 'Agents' } as const;
+const readRoute = routesOf({ tag: 'Agents', scope: 'agents:read' });
 
-const getRoute = describeRoute('get', '/api/agents/{agentId}/draft', {
-  ...shared,
-  scope: 'agents:read',
+const writeRoute = routesOf({ tag: 'Agents', scope: 'agents:write' });
+
+const getRoute = readRoute('get', '/api/agents/{agentId}/draft', {
   operationId: 'getAgentDraft',
   summary: 'Shows the draft of an agent',
   description:
@@ -45,10 +40,8 @@ const getRoute = describeRoute('get', '/api/agents/{agentId}/draft', {
   responses: { 200: taggedResponse('What publishing changes.', draftSchema) },
 });
 
-const saveRoute = describeRoute('put', '/api/agents/{agentId}/draft', {
-  ...shared,
+const saveRoute = writeRoute('put', '/api/agents/{agentId}/draft', {
   ...TAKES_IF_MATCH,
-  scope: 'agents:write',
   operationId: 'saveAgentDraft',
   summary: 'Saves changes without making them live',
   description:
@@ -59,20 +52,16 @@ const saveRoute = describeRoute('put', '/api/agents/{agentId}/draft', {
   errors: [409, 412, 422],
 });
 
-const deleteRoute = describeRoute('delete', '/api/agents/{agentId}/draft', {
-  ...shared,
+const deleteRoute = writeRoute('delete', '/api/agents/{agentId}/draft', {
   ...TAKES_IF_MATCH,
-  scope: 'agents:write',
   operationId: 'deleteAgentDraft',
   summary: 'Discards the draft of an agent',
   responses: { 204: { description: 'The agent has no draft.' } },
   errors: [412],
 });
 
-const publishRoute = describeRoute('post', '/api/agents/{agentId}/draft/publish', {
-  ...shared,
+const publishRoute = writeRoute('post', '/api/agents/{agentId}/draft/publish', {
   ...TAKES_IF_MATCH,
-  scope: 'agents:write',
   operationId: 'publishAgentDraft',
   summary: 'Makes the draft of an agent live',
   description:

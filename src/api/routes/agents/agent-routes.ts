@@ -17,9 +17,9 @@ import { requireKnownTools } from '../../../domain/tool/custom-tool.ts';
 import { type ApiApp, type ApiDeps, changedBy, scopeOf } from '../../api-env.ts';
 import { answerOnce } from '../../http/answer-once.ts';
 import {
-  describeRoute,
   jsonBody,
   pageResponse,
+  routesOf,
   TAKES_IF_MATCH,
   taggedResponse,
 } from '../../http/describe-route.ts';
@@ -36,61 +36,51 @@ import {
 } from '../../schemas/agent-schemas.ts';
 import { viewOf } from '../../serializers.ts';
 
-const shared = { tag: 'Agents' } as const;
+const readRoute = routesOf({ tag: 'Agents', scope: 'agents:read' });
 
-const listRoute = describeRoute('get', '/api/agents', {
-  ...shared,
+const writeRoute = routesOf({ tag: 'Agents', scope: 'agents:write' });
+
+const listRoute = readRoute('get', '/api/agents', {
   operationId: 'listAgents',
   summary: 'Lists agents, newest first',
-  scope: 'agents:read',
   request: { query: agentQuerySchema },
   responses: { 200: pageResponse('A page of agents.', 'AgentPage', agentItemSchema) },
 });
 
-const newRoute = describeRoute('post', '/api/agents', {
-  ...shared,
+const newRoute = writeRoute('post', '/api/agents', {
   operationId: 'createAgent',
   summary: 'Makes an agent',
-  scope: 'agents:write',
   request: { body: jsonBody(createAgentSchema) },
   responses: { 201: taggedResponse('The agent was made and is active.', createdAgentSchema) },
 });
 
-const getRoute = describeRoute('get', '/api/agents/{agentId}', {
-  ...shared,
+const getRoute = readRoute('get', '/api/agents/{agentId}', {
   operationId: 'getAgent',
   summary: 'Shows an agent',
-  scope: 'agents:read',
   responses: { 200: taggedResponse('Every field.', agentSchema) },
 });
 
-const patchRoute = describeRoute('patch', '/api/agents/{agentId}', {
-  ...shared,
+const patchRoute = writeRoute('patch', '/api/agents/{agentId}', {
   ...TAKES_IF_MATCH,
   operationId: 'updateAgent',
   summary: 'Changes the fields that the body has',
-  scope: 'agents:write',
   request: { body: jsonBody(patchAgentSchema) },
   responses: { 200: taggedResponse('The agent was changed.', patchedAgentSchema) },
   errors: [409, 412, 422],
 });
 
-const deleteRoute = describeRoute('delete', '/api/agents/{agentId}', {
-  ...shared,
+const deleteRoute = writeRoute('delete', '/api/agents/{agentId}', {
   ...TAKES_IF_MATCH,
   operationId: 'deleteAgent',
   summary: 'Deletes an agent; its calls stay readable',
-  scope: 'agents:write',
   responses: { 204: { description: 'The agent is gone.' } },
   errors: [409, 412],
 });
 
-const freeNumberRoute = describeRoute('delete', '/api/agents/{agentId}/phone-number', {
-  ...shared,
+const freeNumberRoute = writeRoute('delete', '/api/agents/{agentId}/phone-number', {
   operationId: 'freePhoneNumber',
   summary: 'Releases the phone number of an agent',
   ...TAKES_IF_MATCH,
-  scope: 'agents:write',
   responses: { 204: { description: 'The agent has no number.' } },
   errors: [412],
 });

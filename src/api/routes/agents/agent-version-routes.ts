@@ -13,8 +13,8 @@ import { requireKnownTools } from '../../../domain/tool/custom-tool.ts';
 import { type ApiApp, type ApiDeps, changedBy, scopeOf } from '../../api-env.ts';
 import { answerOnce } from '../../http/answer-once.ts';
 import {
-  describeRoute,
   jsonResponse,
+  routesOf,
   TAKES_IF_MATCH,
   taggedResponse,
 } from '../../http/describe-route.ts';
@@ -67,11 +67,11 @@ const agentVersionPathSchema = z.object({
   version: z.string().openapi({ type: 'integer', minimum: 1 }),
 });
 
-const shared = { tag: 'Agents' } as const;
+const readRoute = routesOf({ tag: 'Agents', scope: 'agents:read' });
 
-const listRoute = describeRoute('get', '/api/agents/{agentId}/versions', {
-  ...shared,
-  scope: 'agents:read',
+const writeRoute = routesOf({ tag: 'Agents', scope: 'agents:write' });
+
+const listRoute = readRoute('get', '/api/agents/{agentId}/versions', {
   operationId: 'listAgentVersions',
   summary: 'Lists what an agent was like after each change, newest first',
   description:
@@ -80,9 +80,7 @@ const listRoute = describeRoute('get', '/api/agents/{agentId}/versions', {
   responses: { 200: jsonResponse('A page of versions.', agentVersionPageSchema) },
 });
 
-const restoreRoute = describeRoute('post', '/api/agents/{agentId}/versions/{version}/restore', {
-  ...shared,
-  scope: 'agents:write',
+const restoreRoute = writeRoute('post', '/api/agents/{agentId}/versions/{version}/restore', {
   ...TAKES_IF_MATCH,
   operationId: 'restoreAgentVersion',
   summary: 'Makes an agent what it was in an earlier version',
