@@ -9,7 +9,7 @@ import { loadSeen, useAgentForm } from '../agent/use-agent-form.ts';
 import { Versions } from '../agent/versions.tsx';
 import { useVoices } from '../agent/voice-picker.tsx';
 import type { Agent, AgentItem, Voice } from '../api-types.ts';
-import { client, complain, formats, may, t } from '../app-state.ts';
+import { client, complain, formats, may, refresh, t } from '../app-state.ts';
 import { phoneText } from '../format.ts';
 import { ResourcePage } from '../forms/resource-form.tsx';
 import { SimulateButton, useTalk } from '../parts/call-buttons.tsx';
@@ -37,7 +37,7 @@ export function AgentsPage() {
               <LinkButton needs="editor" isMain href="#/agents/new" text={t('agents.first')} />
             </Empty>
           ) : (
-            <AgentTable agents={agents} onChanged={loaded.reload} />
+            <AgentTable agents={agents} />
           )
         }
       </ShownPage>
@@ -45,10 +45,7 @@ export function AgentsPage() {
   );
 }
 
-function AgentTable(props: {
-  readonly agents: readonly AgentItem[];
-  readonly onChanged: () => void;
-}) {
+function AgentTable({ agents }: { readonly agents: readonly AgentItem[] }) {
   const { talk, phone } = useTalk();
   const voices = useVoices();
   const { language, count, decimal } = formats.value;
@@ -56,7 +53,7 @@ function AgentTable(props: {
     <>
       <Table
         label={t('nav.agents')}
-        rows={props.agents}
+        rows={agents}
         hrefOf={({ id }) => `#/agents/${id}`}
         columns={{
           name: ({ name }) => name,
@@ -78,7 +75,7 @@ function AgentTable(props: {
                   aria-label={`${t('phone.talk')}: ${agent.name}`}
                   onClick={() => talk(agent)}
                 />
-                <PauseButton agent={agent} onChanged={props.onChanged} />
+                <PauseButton agent={agent} />
               </div>
             )),
         }}
@@ -97,12 +94,11 @@ function Spoken({ id, voices }: { readonly id: string; readonly voices: readonly
   return <span title={`${name}: ${t('agent.fallback', { engine })}`}>{engine}</span>;
 }
 
-function PauseButton(props: { readonly agent: AgentItem; readonly onChanged: () => void }) {
-  const { id, name, status } = props.agent;
+function PauseButton({ agent: { id, name, status } }: { readonly agent: AgentItem }) {
   const isActive = status === 'active';
   const change = () => {
     const body = { status: isActive ? 'paused' : 'active' };
-    client.api(`api/agents/${id}`, { method: 'PATCH', body }).then(props.onChanged, complain);
+    client.api(`api/agents/${id}`, { method: 'PATCH', body }).then(refresh, complain);
   };
   const text = t(isActive ? 'agents.pause' : 'agents.activate');
   return <Button text={text} aria-label={`${text}: ${name}`} onClick={change} />;
@@ -130,7 +126,7 @@ export function AgentPage({ id }: { readonly id: string }) {
       {(seen) => (
         <>
           <StandIns jobs={ENGINE_JOBS} />
-          <AgentPanes seen={seen ?? undefined} path={path} onChanged={loaded.reload} />
+          <AgentPanes seen={seen ?? undefined} path={path} />
         </>
       )}
     </ResourcePage>
@@ -144,13 +140,8 @@ async function seenBy(path: string, signal: AbortSignal): Promise<SeenAgent> {
 }
 
 /** @param props.seen undefined for a new agent, which cannot be tried yet. */
-export function AgentPanes(props: {
-  readonly seen: SeenAgent | undefined;
-  readonly path: string;
-  readonly onChanged: () => void;
-}) {
-  const { path, onChanged } = props;
-  const [round, setRound] = useState(0);
+export function AgentPanes(props: { readonly seen: SeenAgent | undefined; readonly path: string }) {
+  const { path } = props;
   /** The restored version: the form starts from it until the page has loaded again. */
   const [restored, setRestored] = useState<Agent | undefined>(undefined);
   const [isChanged, setChanged] = useState(false);
@@ -161,27 +152,9 @@ export function AgentPanes(props: {
   return (
     <div class={isTried ? 'panes' : 'panes panes-one'}>
       <div class="pane-main">
-        <Settings
-          key={restored?.updatedAt ?? ''}
-          seen={seen}
-          path={path}
-          onChanged={setChanged}
-          onSaved={() => {
-            setRound((before) => before + 1);
-            onChanged();
-          }}
-        />
+        <Settings key={restored?.updatedAt ?? ''} seen={seen} path={path} onChanged={setChanged} />
         {agent !== undefined && <Knowledge agentId={agent.id} />}
-        {agent !== undefined && (
-          <Versions
-            agent={agent}
-            round={round}
-            onRestored={(now) => {
-              setRestored(now);
-              onChanged();
-            }}
-          />
-        )}
+        {agent !== undefined && <Versions agent={agent} onRestored={setRestored} />}
       </div>
       {isTried && <TestPanel seen={seen} isChanged={isChanged} />}
     </div>
@@ -198,7 +171,6 @@ function Settings(props: {
   readonly seen: SeenAgent | undefined;
   readonly path: string;
   readonly onChanged: (isChanged: boolean) => void;
-  readonly onSaved: () => void;
 }) {
   const form = useAgentForm(props);
   useEffect(() => props.onChanged(form.isChanged), [form.isChanged]);

@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import { messageUnder } from '../api-error.ts';
 import type { Appointment, Calendar } from '../api-types.ts';
-import { client, formats, language, say, t, word } from '../app-state.ts';
+import { client, formats, language, refresh, say, t, word } from '../app-state.ts';
 import {
   bodyOf,
   type CalendarDraft,
@@ -68,13 +68,12 @@ export function CalendarPage({ id }: { readonly id: string }) {
       path={path}
       loaded={loaded}
     >
-      {(calendar) => <Panes calendar={calendar ?? undefined} onChanged={loaded.reload} />}
+      {(calendar) => <Panes calendar={calendar ?? undefined} />}
     </ResourcePage>
   );
 }
 
-function Panes(props: { readonly calendar: Calendar | undefined; readonly onChanged: () => void }) {
-  const { calendar, onChanged } = props;
+function Panes({ calendar }: { readonly calendar: Calendar | undefined }) {
   if (calendar === undefined) {
     const open = ({ name }: Calendar) => location.assign(`#/calendars/${name}`);
     return (
@@ -89,8 +88,8 @@ function Panes(props: { readonly calendar: Calendar | undefined; readonly onChan
         <Appointments calendar={calendar} />
       </div>
       <div class="pane-main">
-        <CalendarForm calendar={calendar} onSaved={onChanged} />
-        <Feed calendar={calendar} onRenewed={onChanged} />
+        <CalendarForm calendar={calendar} onSaved={refresh} />
+        <Feed calendar={calendar} />
       </div>
     </div>
   );
@@ -155,8 +154,7 @@ function Row(props: { readonly appointment: Appointment; readonly hours: string 
   );
 }
 
-export function Feed(props: { readonly calendar: Calendar; readonly onRenewed: () => void }) {
-  const { calendar, onRenewed } = props;
+export function Feed({ calendar }: { readonly calendar: Calendar }) {
   const path = `api/calendars/${calendar.name}/feed`;
   return (
     <Section title={t('calendar.feed')}>
@@ -172,7 +170,7 @@ export function Feed(props: { readonly calendar: Calendar; readonly onRenewed: (
           label={t('calendar.renew')}
           question={t('calendar.renewQuestion')}
           done={t('calendar.renewed')}
-          onConfirm={() => client.api(path, { method: 'POST' }).then(onRenewed)}
+          onConfirm={() => client.api(path, { method: 'POST' }).then(refresh)}
         />
       </div>
     </Section>

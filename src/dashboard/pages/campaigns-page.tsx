@@ -1,7 +1,7 @@
 /** Campaigns, which are lists of numbers that agents call: the list with how far each has come, and the page of one. */
 import { Megaphone } from 'lucide';
 import type { Campaign, CampaignContact } from '../api-types.ts';
-import { client, complain, formats, sentence, t, word } from '../app-state.ts';
+import { client, complain, formats, refresh, sentence, t, word } from '../app-state.ts';
 import { PlaceCallButton } from '../parts/call-buttons.tsx';
 import { ConfirmButton } from '../parts/dialog.tsx';
 import { ChoiceFilter, wordOptions } from '../parts/field.tsx';
@@ -81,9 +81,7 @@ function KnownCampaign({ id }: { readonly id: string }) {
   return (
     <Page
       title={campaign?.name ?? t('campaigns.title')}
-      actions={
-        campaign && <Actions campaign={campaign} path={path} onChanged={() => loaded.reload()} />
-      }
+      actions={campaign && <Actions campaign={campaign} path={path} />}
     >
       <Shown loaded={loaded} missing={<Missing what="campaign" path={path} />}>
         {(shown) => (
@@ -97,15 +95,10 @@ function KnownCampaign({ id }: { readonly id: string }) {
   );
 }
 
-function Actions(props: {
-  readonly campaign: Campaign;
-  readonly path: string;
-  readonly onChanged: () => void;
-}) {
-  const { campaign, path, onChanged } = props;
+function Actions({ campaign, path }: { readonly campaign: Campaign; readonly path: string }) {
   const { name, status } = campaign;
   const move = (verb: 'pause' | 'resume') => () =>
-    client.api(`${path}/${verb}`, { method: 'POST' }).then(onChanged, complain);
+    client.api(`${path}/${verb}`, { method: 'POST' }).then(refresh, complain);
   const isOver = status === 'completed' || status === 'cancelled';
   return (
     <>
@@ -120,7 +113,7 @@ function Actions(props: {
           needs="editor"
           label={t('campaigns.cancel')}
           question={t('campaigns.cancelQuestion', { name })}
-          onConfirm={() => client.api(`${path}/cancel`, { method: 'POST' }).then(onChanged)}
+          onConfirm={() => client.api(`${path}/cancel`, { method: 'POST' }).then(refresh)}
         />
       )}
       {status !== 'running' && (

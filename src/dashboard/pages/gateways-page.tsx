@@ -2,7 +2,7 @@
 
 import { messageUnder } from '../api-error.ts';
 import type { SmsGateway, SmsOptOut } from '../api-types.ts';
-import { client, may, say, t, word } from '../app-state.ts';
+import { client, may, refresh, say, t, word } from '../app-state.ts';
 import { FormConflict, useResourceForm } from '../forms/resource-form.tsx';
 import {
   bodyOf,
@@ -32,7 +32,7 @@ export function GatewaysPage() {
       title={t('nav.gateways')}
       actions={
         <DialogButton needs="admin" label={t('sms.add')} class="main">
-          {(close) => <GatewayForm gateway={undefined} onSaved={loaded.reload} onClose={close} />}
+          {(close) => <GatewayForm gateway={undefined} onClose={close} />}
         </DialogButton>
       }
     >
@@ -46,7 +46,7 @@ export function GatewaysPage() {
           sender: ['number', ({ from }) => from],
           // Its holder can report states of messages.
           reportsTo: may('admin') && ['url', ({ callbackUrl }) => callbackUrl ?? '–'],
-          actions: (gateway) => <Actions gateway={gateway} onChanged={loaded.reload} />,
+          actions: (gateway) => <Actions gateway={gateway} />,
         }}
       />
       <OptOuts />
@@ -54,19 +54,18 @@ export function GatewaysPage() {
   );
 }
 
-function Actions(props: { readonly gateway: SmsGateway; readonly onChanged: () => void }) {
-  const { gateway, onChanged } = props;
+function Actions({ gateway }: { readonly gateway: SmsGateway }) {
   return (
     <div class="actions">
       <DialogButton needs="admin" label={t('webhooks.edit')} title={gateway.name}>
-        {(close) => <GatewayForm gateway={gateway} onSaved={onChanged} onClose={close} />}
+        {(close) => <GatewayForm gateway={gateway} onClose={close} />}
       </DialogButton>
       <ConfirmButton
         needs="admin"
         label={t('knowledge.delete')}
         question={t('sms.deleteQuestion', { name: gateway.name })}
         onConfirm={() =>
-          client.api(`${GATEWAYS}/${gateway.name}`, { method: 'DELETE' }).then(onChanged)
+          client.api(`${GATEWAYS}/${gateway.name}`, { method: 'DELETE' }).then(refresh)
         }
       />
     </div>
@@ -84,7 +83,7 @@ export function OptOuts() {
       title={t('sms.optOuts')}
       actions={
         <DialogButton needs="admin" label={t('sms.addOptOut')}>
-          {(close) => <OptOutForm onSaved={loaded.reload} onClose={close} />}
+          {(close) => <OptOutForm onClose={close} />}
         </DialogButton>
       }
     >
@@ -103,7 +102,7 @@ export function OptOuts() {
               label={t('sms.allow')}
               question={t('sms.allowQuestion', { number })}
               done={t('sms.allowed')}
-              onConfirm={() => client.api(pathOf(number), { method: 'DELETE' }).then(loaded.reload)}
+              onConfirm={() => client.api(pathOf(number), { method: 'DELETE' }).then(refresh)}
             />
           ),
         }}
@@ -112,15 +111,15 @@ export function OptOuts() {
   );
 }
 
-function OptOutForm(props: { readonly onSaved: () => void; readonly onClose: () => void }) {
+function OptOutForm({ onClose }: { readonly onClose: () => void }) {
   const form = useForm({ number: '' }, async ({ number }) => {
     await client.api(pathOf(number.trim()), { method: 'PUT' });
     say(t('sms.optOutAdded'));
-    props.onSaved();
-    props.onClose();
+    refresh();
+    onClose();
   });
   return (
-    <Form form={form} label={t('sms.addOptOut')} onCancel={props.onClose} isChecked>
+    <Form form={form} label={t('sms.addOptOut')} onCancel={onClose} isChecked>
       <TextField
         type="tel"
         isRequired
@@ -139,7 +138,6 @@ export const GATEWAYS = 'api/sms-gateways';
 /** @param props.gateway undefined where one is made. */
 export function GatewayForm(props: {
   readonly gateway: SmsGateway | undefined;
-  readonly onSaved: () => void;
   readonly onClose: () => void;
 }) {
   const { gateway } = props;
@@ -150,7 +148,7 @@ export function GatewayForm(props: {
     ...{ draftOf, bodyOf, changesOf },
     onSaved: () => {
       say(t('sms.saved'));
-      props.onSaved();
+      refresh();
       props.onClose();
     },
   });

@@ -1,7 +1,7 @@
 /** The telephone numbers: over which trunk each comes, and which agent answers it. */
 import { useState } from 'preact/hooks';
 import type { PhoneNumber } from '../api-types.ts';
-import { accountId, complain, may, say, session, t } from '../app-state.ts';
+import { accountId, complain, may, refresh, say, session, t } from '../app-state.ts';
 import { BareSelect, type Option } from '../parts/field.tsx';
 import { Empty, LinkButton, Page, PagedTable } from '../parts/page.tsx';
 import { type Agents, useAgents, usePages } from '../parts/use-load.ts';
@@ -11,10 +11,6 @@ export function NumbersPage() {
   const agents = useAgents();
   const loaded = usePages<PhoneNumber>('api/phone-numbers', 100);
   const accounts = session.value?.accounts ?? [];
-  const reload = () => {
-    loaded.reload();
-    agents.reload();
-  };
   return (
     <Page title={t('numbers.title')}>
       <PagedTable
@@ -34,7 +30,7 @@ export function NumbersPage() {
           over: ({ trunks }) => trunks.join(', ') || '–',
           answeredBy: (one) =>
             isOneNumber(one) && isOurs(one) ? (
-              <Answerer number={one} agents={agents} onChanged={reload} />
+              <Answerer number={one} agents={agents} />
             ) : (
               <span class="muted">{t(othersText(one))}</span>
             ),
@@ -61,12 +57,8 @@ function othersText(number: PhoneNumber) {
 }
 
 /** The chosen agent answers from the next call on. */
-function Answerer(props: {
-  readonly number: PhoneNumber;
-  readonly agents: Agents;
-  readonly onChanged: () => void;
-}) {
-  const { number, agents, onChanged } = props;
+function Answerer(props: { readonly number: PhoneNumber; readonly agents: Agents }) {
+  const { number, agents } = props;
   const [isBusy, setBusy] = useState(false);
   const { agentId, agentName } = number;
   // Only a thousand agents are loaded: the one that answers may not be among them.
@@ -78,7 +70,7 @@ function Answerer(props: {
       .then(() => say(t('numbers.assigned')), complain)
       .finally(() => {
         setBusy(false);
-        onChanged();
+        refresh();
       });
   };
   return (

@@ -1,7 +1,7 @@
 /** Tools of agents: the list of HTTP tools and MCP servers, and the page of one tool with its editor. */
 import { useState } from 'preact/hooks';
 import type { HttpTool, ToolTrial } from '../api-types.ts';
-import { client, may, say, t } from '../app-state.ts';
+import { client, may, refresh, say, t } from '../app-state.ts';
 import { BroughtBack } from '../forms/kept-form.tsx';
 import {
   FormConflict,
@@ -67,18 +67,17 @@ export function ToolPage({ id }: { readonly id: string }) {
   const loaded = useResource<HttpTool>(isNew ? undefined : path);
   return (
     <ResourcePage kind="tool" title={isNew ? t('tool.new') : id} path={path} loaded={loaded}>
-      {(tool) => <Panes tool={tool ?? undefined} onSaved={loaded.reload} />}
+      {(tool) => <Panes tool={tool ?? undefined} />}
     </ResourcePage>
   );
 }
 
-function Panes(props: { readonly tool: HttpTool | undefined; readonly onSaved: () => void }) {
-  const { tool } = props;
+function Panes({ tool }: { readonly tool: HttpTool | undefined }) {
   const form = useToolForm({
     tool,
     onSaved: ({ name }) => {
       if (tool === undefined) location.assign(`#/tools/${name}`);
-      else props.onSaved();
+      else refresh();
     },
   });
   const isTested = tool !== undefined && may('editor');

@@ -1,7 +1,7 @@
 /** The MCP servers whose tools agents may use: made known, looked at, and which of their tools are allowed. */
 import { useEffect, useState } from 'preact/hooks';
 import type { McpServer, McpTrial, Paged } from '../api-types.ts';
-import { client, say, t } from '../app-state.ts';
+import { client, refresh, say, t } from '../app-state.ts';
 import { entriesOf } from '../format.ts';
 import { changedFields } from '../forms/form-changes.ts';
 import { FormConflict, useResourceForm } from '../forms/resource-form.tsx';
@@ -22,7 +22,7 @@ export function McpServers() {
       title={t('mcp.title')}
       actions={
         <DialogButton needs="editor" label={t('mcp.add')}>
-          {(close) => <ServerForm server={undefined} onSaved={loaded.reload} onClose={close} />}
+          {(close) => <ServerForm server={undefined} onClose={close} />}
         </DialogButton>
       }
     >
@@ -36,7 +36,7 @@ export function McpServers() {
               name: ({ name }) => <code>{name}</code>,
               url: ['url', ({ url }) => url],
               allowedTools: ['small', ({ allowedTools }) => allowedTools.join(', ') || '–'],
-              actions: (server) => <Actions server={server} onChanged={loaded.reload} />,
+              actions: (server) => <Actions server={server} />,
             }}
           />
         )}
@@ -45,8 +45,7 @@ export function McpServers() {
   );
 }
 
-function Actions(props: { readonly server: McpServer; readonly onChanged: () => void }) {
-  const { server, onChanged } = props;
+function Actions({ server }: { readonly server: McpServer }) {
   const path = `${SERVERS}/${server.name}`;
   return (
     <div class="actions">
@@ -55,16 +54,16 @@ function Actions(props: { readonly server: McpServer; readonly onChanged: () => 
         label={t('nav.tools')}
         title={t('mcp.offersTitle', { name: server.name })}
       >
-        {(close) => <Offered server={server} onSaved={onChanged} onClose={close} />}
+        {(close) => <Offered server={server} onClose={close} />}
       </DialogButton>
       <DialogButton needs="editor" label={t('webhooks.edit')}>
-        {(close) => <ServerForm server={server} onSaved={onChanged} onClose={close} />}
+        {(close) => <ServerForm server={server} onClose={close} />}
       </DialogButton>
       <ConfirmButton
         needs="editor"
         label={t('knowledge.delete')}
         question={t('mcp.deleteQuestion', { name: server.name })}
-        onConfirm={() => client.api(path, { method: 'DELETE' }).then(onChanged)}
+        onConfirm={() => client.api(path, { method: 'DELETE' }).then(refresh)}
       />
     </div>
   );
@@ -73,10 +72,9 @@ function Actions(props: { readonly server: McpServer; readonly onChanged: () => 
 /** @param props.server undefined where one is made known. */
 function ServerForm(props: {
   readonly server: McpServer | undefined;
-  readonly onSaved: () => void;
   readonly onClose: () => void;
 }) {
-  const { server, onSaved, onClose } = props;
+  const { server, onClose } = props;
   const form = useResourceForm<Draft, McpServer>({
     list: SERVERS,
     resource: server,
@@ -85,7 +83,7 @@ function ServerForm(props: {
     changesOf: (draft, begun) => changedFields(bodyOf(draft), bodyOf(begun)),
     onSaved: () => {
       say(t('mcp.saved'));
-      onSaved();
+      refresh();
       onClose();
     },
   });
@@ -131,12 +129,8 @@ function bodyOf({ name, url, headers, allowedTools }: Draft) {
 }
 
 /** Tools that the server offers, asked when the window opens, and which of them agents get. */
-function Offered(props: {
-  readonly server: McpServer;
-  readonly onSaved: () => void;
-  readonly onClose: () => void;
-}) {
-  const { server, onSaved, onClose } = props;
+function Offered(props: { readonly server: McpServer; readonly onClose: () => void }) {
+  const { server, onClose } = props;
   const [trial, setTrial] = useState<McpTrial | undefined>(undefined);
   const look = useSubmit(async () => {
     setTrial(await client.api(`${SERVERS}/${server.name}/test`, { method: 'POST' }));
@@ -151,7 +145,7 @@ function Offered(props: {
     changesOf: (draft, begun) => changedFields({ ...draft }, { ...begun }),
     onSaved: () => {
       say(t('mcp.saved'));
-      onSaved();
+      refresh();
       onClose();
     },
   });

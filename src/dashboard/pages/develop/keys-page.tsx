@@ -1,7 +1,7 @@
 /** API keys: made (and shown once), looked through, revoked. */
 import { useState } from 'preact/hooks';
 import type { ApiKey, Paged } from '../../api-types.ts';
-import { client, environment, may, t } from '../../app-state.ts';
+import { client, environment, may, refresh, t } from '../../app-state.ts';
 import { ConfirmButton, SecretDialog } from '../../parts/dialog.tsx';
 import { ChecksField, TextField } from '../../parts/field.tsx';
 import { Form, useForm } from '../../parts/form.tsx';
@@ -24,17 +24,15 @@ export function KeysPage() {
   const loaded = useApi<Paged<ApiKey>>('api/keys', query);
   return (
     <Page title={t('keys.title')}>
-      {may('admin') && <NewKey onMade={loaded.reload} />}
+      {may('admin') && <NewKey />}
       <Section title={t('keys.list')}>
-        <Shown loaded={loaded}>
-          {({ data }) => <KeyTable keys={data} onChanged={loaded.reload} />}
-        </Shown>
+        <Shown loaded={loaded}>{({ data }) => <KeyTable keys={data} />}</Shown>
       </Section>
     </Page>
   );
 }
 
-function NewKey({ onMade }: { readonly onMade: () => void }) {
+function NewKey() {
   const [secret, setSecret] = useState<string | undefined>(undefined);
   const begun = { name: '', scopes: SCOPES.slice(0, -1) as readonly string[] };
   const form = useForm(begun, async (values) => {
@@ -42,7 +40,7 @@ function NewKey({ onMade }: { readonly onMade: () => void }) {
     const ask = { method: 'POST', body } as const;
     setSecret((await client.api<{ readonly key: string }>('api/keys', ask)).key);
     form.change({ name: '' });
-    onMade();
+    refresh();
   });
   return (
     <Section title={t('keys.new')}>
@@ -60,8 +58,7 @@ function NewKey({ onMade }: { readonly onMade: () => void }) {
   );
 }
 
-function KeyTable(props: { readonly keys: readonly ApiKey[]; readonly onChanged: () => void }) {
-  const { keys, onChanged } = props;
+function KeyTable({ keys }: { readonly keys: readonly ApiKey[] }) {
   const revoke = ({ id, name, revokedAt }: ApiKey) =>
     revokedAt === null ? (
       <ConfirmButton
@@ -69,7 +66,7 @@ function KeyTable(props: { readonly keys: readonly ApiKey[]; readonly onChanged:
         label={t('keys.revoke')}
         question={t('keys.revokeQuestion', { name })}
         done={t('keys.revoked')}
-        onConfirm={() => client.api(`api/keys/${id}`, { method: 'DELETE' }).then(onChanged)}
+        onConfirm={() => client.api(`api/keys/${id}`, { method: 'DELETE' }).then(refresh)}
       />
     ) : (
       <State of="revoked" />

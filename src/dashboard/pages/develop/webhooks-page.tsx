@@ -1,5 +1,4 @@
 /** Webhooks: the endpoints and how each does, the deliveries, and the secret that signs them. */
-import { useCallback, useState } from 'preact/hooks';
 import type { Endpoint, Paged, SigningSecret } from '../../api-types.ts';
 import { client, complain, formats, may, t } from '../../app-state.ts';
 import { ConfirmButton } from '../../parts/dialog.tsx';
@@ -21,37 +20,25 @@ export function WebhooksPage({ id }: { readonly id: string }) {
 }
 
 function WebhookList() {
-  const [round, setRound] = useState(0);
   const loaded = useApi<Paged<Endpoint>>(ENDPOINTS, { limit: 100 });
-  const { reload } = loaded;
-  const changed = useCallback(() => {
-    reload();
-    setRound((before) => before + 1);
-  }, [reload]);
   return (
-    <Page title={t('nav.webhooks')} actions={<NewEndpointButton onAdded={changed} />}>
+    <Page title={t('nav.webhooks')} actions={<NewEndpointButton />}>
       <Section title={t('webhooks.endpoints')}>
-        <Shown loaded={loaded}>
-          {({ data }) => <EndpointTable endpoints={data} onChanged={changed} />}
-        </Shown>
+        <Shown loaded={loaded}>{({ data }) => <EndpointTable endpoints={data} />}</Shown>
       </Section>
-      <Deliveries key={round} />
+      <Deliveries />
       {may('admin') && <SigningSecretCard />}
     </Page>
   );
 }
 
-function EndpointTable(props: {
-  readonly endpoints: readonly Endpoint[];
-  readonly onChanged: () => void;
-}) {
-  const { endpoints, onChanged } = props;
+function EndpointTable({ endpoints }: { readonly endpoints: readonly Endpoint[] }) {
   return (
     <Table
       label={t('webhooks.endpoints')}
       empty={
         <Empty text={t('webhooks.none')}>
-          <NewEndpointButton onAdded={onChanged} />
+          <NewEndpointButton />
         </Empty>
       }
       rows={endpoints}
@@ -62,9 +49,7 @@ function EndpointTable(props: {
         status: (endpoint) => <EndpointState endpoint={endpoint} />,
         successRate: ['number', successRate],
         lastAnswer: (endpoint) => <LastAttempt endpoint={endpoint} />,
-        actions:
-          may('admin') &&
-          ((endpoint) => <TestEventButton endpoint={endpoint} onSent={onChanged} />),
+        actions: may('admin') && ((endpoint) => <TestEventButton endpoint={endpoint} />),
       }}
     />
   );
