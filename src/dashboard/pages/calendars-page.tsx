@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import { messageUnder } from '../api-error.ts';
 import type { Appointment, Calendar } from '../api-types.ts';
-import { client, formats, language, refresh, say, t, word } from '../app-state.ts';
+import { client, formats, language, refresh, t, word } from '../app-state.ts';
 import {
   bodyOf,
   type CalendarDraft,
@@ -75,10 +75,9 @@ export function CalendarPage({ id }: { readonly id: string }) {
 
 function Panes({ calendar }: { readonly calendar: Calendar | undefined }) {
   if (calendar === undefined) {
-    const open = ({ name }: Calendar) => location.assign(`#/calendars/${name}`);
     return (
       <div class="panes panes-one">
-        <CalendarForm calendar={undefined} onSaved={open} />
+        <CalendarForm calendar={undefined} />
       </div>
     );
   }
@@ -88,7 +87,7 @@ function Panes({ calendar }: { readonly calendar: Calendar | undefined }) {
         <Appointments calendar={calendar} />
       </div>
       <div class="pane-main">
-        <CalendarForm calendar={calendar} onSaved={refresh} />
+        <CalendarForm calendar={calendar} />
         <Feed calendar={calendar} />
       </div>
     </div>
@@ -183,23 +182,19 @@ const CALENDARS = 'api/calendars';
 const HOURS_MAX = 21;
 
 /** @param props.calendar undefined where one is made. */
-export function CalendarForm(props: {
-  readonly calendar: Calendar | undefined;
-  readonly onSaved: (calendar: Calendar) => void;
-}) {
-  const { calendar, onSaved } = props;
+export function CalendarForm({ calendar }: { readonly calendar: Calendar | undefined }) {
+  const isNew = calendar === undefined;
   const form = useResourceForm<CalendarDraft, Calendar>({
     list: CALENDARS,
     resource: calendar,
     blank: () => newCalendar(timeZone),
     ...{ draftOf, bodyOf, changesOf },
     withoutSecrets: (draft) => ({ ...draft, password: '' }),
-    onSaved: (saved) => {
-      say(t('calendar.saved'));
-      onSaved(saved);
+    saved: 'calendar.saved',
+    onSaved: ({ name }) => {
+      if (isNew) location.assign(`#/calendars/${name}`);
     },
   });
-  const isNew = calendar === undefined;
   return (
     <div class="card">
       <BroughtBack form={form} />

@@ -146,11 +146,8 @@ export function GatewayForm(props: {
     resource: gateway,
     blank: () => NEW_GATEWAY,
     ...{ draftOf, bodyOf, changesOf },
-    onSaved: () => {
-      say(t('sms.saved'));
-      refresh();
-      props.onClose();
-    },
+    saved: 'sms.saved',
+    onSaved: props.onClose,
   });
   const isNew = gateway === undefined;
   return (

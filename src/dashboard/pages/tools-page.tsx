@@ -1,7 +1,7 @@
 /** Tools of agents: the list of HTTP tools and MCP servers, and the page of one tool with its editor. */
 import { useState } from 'preact/hooks';
 import type { HttpTool, ToolTrial } from '../api-types.ts';
-import { client, may, refresh, say, t } from '../app-state.ts';
+import { client, may, t } from '../app-state.ts';
 import { BroughtBack } from '../forms/kept-form.tsx';
 import {
   FormConflict,
@@ -73,13 +73,7 @@ export function ToolPage({ id }: { readonly id: string }) {
 }
 
 function Panes({ tool }: { readonly tool: HttpTool | undefined }) {
-  const form = useToolForm({
-    tool,
-    onSaved: ({ name }) => {
-      if (tool === undefined) location.assign(`#/tools/${name}`);
-      else refresh();
-    },
-  });
+  const form = useToolForm(tool);
   const isTested = tool !== undefined && may('editor');
   return (
     <div class={isTested ? 'panes' : 'panes panes-one'}>
@@ -143,22 +137,19 @@ export function ToolTest(props: {
 
 const TOOLS = 'api/tools';
 
-/** @param props.tool undefined where one is made. */
-export function useToolForm(props: {
-  readonly tool: HttpTool | undefined;
-  readonly onSaved: (tool: HttpTool) => void;
-}) {
+/** @param tool undefined where one is made. */
+function useToolForm(tool: HttpTool | undefined) {
   return useResourceForm<ToolDraft, HttpTool>({
     list: TOOLS,
-    resource: props.tool,
+    resource: tool,
     blank: () => NEW_TOOL,
     draftOf,
     bodyOf: (draft) => bodyOf(readable(draft)),
     changesOf: (draft, begun) => changesOf(readable(draft), begun),
     withoutSecrets,
-    onSaved: (saved) => {
-      say(t('tool.saved'));
-      props.onSaved(saved);
+    saved: 'tool.saved',
+    onSaved: ({ name }) => {
+      if (tool === undefined) location.assign(`#/tools/${name}`);
     },
   });
 }

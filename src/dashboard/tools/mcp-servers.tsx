@@ -1,22 +1,22 @@
 /** The MCP servers whose tools agents may use: made known, looked at, and which of their tools are allowed. */
 import { useEffect, useState } from 'preact/hooks';
-import type { McpServer, McpTrial, Paged } from '../api-types.ts';
-import { client, refresh, say, t } from '../app-state.ts';
+import type { McpServer, McpTrial } from '../api-types.ts';
+import { client, refresh, t } from '../app-state.ts';
 import { entriesOf } from '../format.ts';
 import { changedFields } from '../forms/form-changes.ts';
 import { FormConflict, useResourceForm } from '../forms/resource-form.tsx';
 import { ConfirmButton, DialogButton } from '../parts/dialog.tsx';
 import { ChecksField, type Option, TextField } from '../parts/field.tsx';
 import { Form, useSubmit } from '../parts/form.tsx';
-import { Button, Problem, Section, Shown, Table } from '../parts/page.tsx';
-import { useApi } from '../parts/use-load.ts';
+import { Button, PagedTable, Problem, Section } from '../parts/page.tsx';
+import { usePages } from '../parts/use-load.ts';
 import { AddressHelp, HeaderRows, TrialResult } from './http-request.tsx';
 import { type HeaderRow, headerRows, headersOf, headersText } from './tool-draft.ts';
 
 const SERVERS = 'api/mcp-servers';
 
 export function McpServers() {
-  const loaded = useApi<Paged<McpServer>>(SERVERS, { limit: 100 });
+  const loaded = usePages<McpServer>(SERVERS, 100);
   return (
     <Section
       title={t('mcp.title')}
@@ -26,21 +26,17 @@ export function McpServers() {
         </DialogButton>
       }
     >
-      <Shown loaded={loaded}>
-        {({ data }) => (
-          <Table
-            label={t('mcp.title')}
-            empty={t('mcp.none')}
-            rows={data}
-            columns={{
-              name: ({ name }) => <code>{name}</code>,
-              url: ['url', ({ url }) => url],
-              allowedTools: ['small', ({ allowedTools }) => allowedTools.join(', ') || '–'],
-              actions: (server) => <Actions server={server} />,
-            }}
-          />
-        )}
-      </Shown>
+      <PagedTable
+        label={t('mcp.title')}
+        empty={t('mcp.none')}
+        loaded={loaded}
+        columns={{
+          name: ({ name }) => <code>{name}</code>,
+          url: ['url', ({ url }) => url],
+          allowedTools: ['small', ({ allowedTools }) => allowedTools.join(', ') || '–'],
+          actions: (server) => <Actions server={server} />,
+        }}
+      />
     </Section>
   );
 }
@@ -81,11 +77,8 @@ function ServerForm(props: {
     blank: () => NEW_SERVER,
     ...{ draftOf, bodyOf },
     changesOf: (draft, begun) => changedFields(bodyOf(draft), bodyOf(begun)),
-    onSaved: () => {
-      say(t('mcp.saved'));
-      refresh();
-      onClose();
-    },
+    saved: 'mcp.saved',
+    onSaved: onClose,
   });
   return (
     <Form form={form} label={t(server === undefined ? 'mcp.add' : 'app.save')} onCancel={onClose}>
@@ -143,11 +136,8 @@ function Offered(props: { readonly server: McpServer; readonly onClose: () => vo
     draftOf: ({ allowedTools }) => ({ allowedTools }),
     bodyOf: (draft) => ({ ...draft }),
     changesOf: (draft, begun) => changedFields({ ...draft }, { ...begun }),
-    onSaved: () => {
-      say(t('mcp.saved'));
-      refresh();
-      onClose();
-    },
+    saved: 'mcp.saved',
+    onSaved: onClose,
   });
   const { allowedTools } = form.values;
   return (

@@ -1,12 +1,12 @@
 /** API keys: made (and shown once), looked through, revoked. */
 import { useState } from 'preact/hooks';
-import type { ApiKey, Paged } from '../../api-types.ts';
+import type { ApiKey } from '../../api-types.ts';
 import { client, environment, may, refresh, t } from '../../app-state.ts';
 import { ConfirmButton, SecretDialog } from '../../parts/dialog.tsx';
 import { ChecksField, TextField } from '../../parts/field.tsx';
 import { Form, useForm } from '../../parts/form.tsx';
-import { Instant, Page, Section, Shown, State, Table } from '../../parts/page.tsx';
-import { useApi } from '../../parts/use-load.ts';
+import { Instant, Page, PagedTable, Section, State } from '../../parts/page.tsx';
+import { usePages } from '../../parts/use-load.ts';
 
 const SCOPES = [
   'agents:read',
@@ -20,13 +20,24 @@ const SCOPES = [
 ] as const;
 
 export function KeysPage() {
-  const query = { limit: 100, environment: environment.value };
-  const loaded = useApi<Paged<ApiKey>>('api/keys', query);
+  const loaded = usePages<ApiKey>('api/keys', 100, { environment: environment.value });
   return (
     <Page title={t('keys.title')}>
       {may('admin') && <NewKey />}
       <Section title={t('keys.list')}>
-        <Shown loaded={loaded}>{({ data }) => <KeyTable keys={data} />}</Shown>
+        <PagedTable
+          label={t('keys.list')}
+          empty={t('keys.none')}
+          loaded={loaded}
+          columns={{
+            name: ({ name }) => name,
+            key: ({ prefix, lastFour }) => <code>{`${prefix}…${lastFour}`}</code>,
+            scopes: ['small', ({ scopes }) => scopes.join(', ')],
+            made: ({ createdAt }) => <Instant at={createdAt} />,
+            used: ({ lastUsedAt }) => <Instant at={lastUsedAt} />,
+            actions: (key) => <Revocation of={key} />,
+          }}
+        />
       </Section>
     </Page>
   );
@@ -58,32 +69,15 @@ function NewKey() {
   );
 }
 
-function KeyTable({ keys }: { readonly keys: readonly ApiKey[] }) {
-  const revoke = ({ id, name, revokedAt }: ApiKey) =>
-    revokedAt === null ? (
-      <ConfirmButton
-        needs="admin"
-        label={t('keys.revoke')}
-        question={t('keys.revokeQuestion', { name })}
-        done={t('keys.revoked')}
-        onConfirm={() => client.api(`api/keys/${id}`, { method: 'DELETE' }).then(refresh)}
-      />
-    ) : (
-      <State of="revoked" />
-    );
+function Revocation({ of: { id, name, revokedAt } }: { readonly of: ApiKey }) {
+  if (revokedAt !== null) return <State of="revoked" />;
   return (
-    <Table
-      label={t('keys.list')}
-      empty={t('keys.none')}
-      rows={keys}
-      columns={{
-        name: ({ name }) => name,
-        key: ({ prefix, lastFour }) => <code>{`${prefix}…${lastFour}`}</code>,
-        scopes: ['small', ({ scopes }) => scopes.join(', ')],
-        made: ({ createdAt }) => <Instant at={createdAt} />,
-        used: ({ lastUsedAt }) => <Instant at={lastUsedAt} />,
-        actions: revoke,
-      }}
+    <ConfirmButton
+      needs="admin"
+      label={t('keys.revoke')}
+      question={t('keys.revokeQuestion', { name })}
+      done={t('keys.revoked')}
+      onConfirm={() => client.api(`api/keys/${id}`, { method: 'DELETE' }).then(refresh)}
     />
   );
 }
