@@ -8,17 +8,19 @@ import { TestPanel } from '../agent/test-panel.tsx';
 import { loadSeen, useAgentForm } from '../agent/use-agent-form.ts';
 import { Versions } from '../agent/versions.tsx';
 import { useVoices } from '../agent/voice-picker.tsx';
-import type { Agent, AgentItem, Voice } from '../api-types.ts';
+import type { Agent, AgentItem } from '../api-types.ts';
 import { client, complain, formats, may, refresh, t } from '../app-state.ts';
 import { phoneText } from '../format.ts';
 import { ResourcePage } from '../forms/resource-form.tsx';
 import { SimulateButton, useTalk } from '../parts/call-buttons.tsx';
 import { ENGINE_JOBS, StandIns, useReadiness } from '../parts/engines.tsx';
-import { Button, Empty, LinkButton, Page, ShownPage, State, Table } from '../parts/page.tsx';
+import { Button, Empty, LinkButton, Page, PagedTable, State } from '../parts/page.tsx';
 import { useLoad, usePages } from '../parts/use-load.ts';
 
 export function AgentsPage() {
   const loaded = usePages<AgentItem>('api/agents', 50);
+  const { talk, phone } = useTalk();
+  const { language, count, decimal } = formats.value;
   return (
     <Page
       title={t('nav.agents')}
@@ -30,64 +32,51 @@ export function AgentsPage() {
       }
     >
       <StandIns jobs={ENGINE_JOBS} />
-      <ShownPage loaded={loaded}>
-        {(agents) =>
-          agents.length === 0 ? (
-            <Empty icon={Bot} text={t('agents.none')}>
-              <LinkButton needs="editor" isMain href="#/agents/new" text={t('agents.first')} />
-            </Empty>
-          ) : (
-            <AgentTable agents={agents} />
-          )
-        }
-      </ShownPage>
-    </Page>
-  );
-}
-
-function AgentTable({ agents }: { readonly agents: readonly AgentItem[] }) {
-  const { talk, phone } = useTalk();
-  const voices = useVoices();
-  const { language, count, decimal } = formats.value;
-  return (
-    <>
-      <Table
+      <PagedTable
         label={t('nav.agents')}
-        rows={agents}
+        empty={
+          <Empty icon={Bot} text={t('agents.none')}>
+            <LinkButton needs="editor" isMain href="#/agents/new" text={t('agents.first')} />
+          </Empty>
+        }
+        loaded={loaded}
         hrefOf={({ id }) => `#/agents/${id}`}
         columns={{
           name: ({ name }) => name,
           status: ({ status }) => <State of={status} />,
-          number: [
-            'number',
-            ({ phoneNumber }) => (phoneNumber === null ? '–' : phoneText(phoneNumber)),
-          ],
-          voice: ['cut cut-short', ({ voice }) => <Spoken id={voice} voices={voices} />],
+          number: ['number', ({ phoneNumber }) => (phoneNumber ? phoneText(phoneNumber) : '–')],
+          voice: ['cut cut-short', ({ voice }) => <Spoken id={voice} />],
           language: (agent) => language(agent.language),
           callsToday: ['number', ({ totalCallsToday }) => count(totalCallsToday)],
           minutesToday: ['number', ({ totalMinutesToday }) => decimal(totalMinutesToday)],
-          actions:
-            may('editor') &&
-            ((agent) => (
-              <div class="actions">
-                <Button
-                  text={t('phone.talk')}
-                  aria-label={`${t('phone.talk')}: ${agent.name}`}
-                  onClick={() => talk(agent)}
-                />
-                <PauseButton agent={agent} />
-              </div>
-            )),
+          actions: may('editor') && ((agent) => <Actions agent={agent} onTalk={talk} />),
         }}
       />
       {phone}
-    </>
+    </Page>
+  );
+}
+
+function Actions(props: {
+  readonly agent: AgentItem;
+  readonly onTalk: (agent: AgentItem) => void;
+}) {
+  const { agent, onTalk } = props;
+  return (
+    <div class="actions">
+      <Button
+        text={t('phone.talk')}
+        aria-label={`${t('phone.talk')}: ${agent.name}`}
+        onClick={() => onTalk(agent)}
+      />
+      <PauseButton agent={agent} />
+    </div>
   );
 }
 
 /** The voice that is heard: the engine of a stand-in, with the voice that it stands in for on hover. */
-function Spoken({ id, voices }: { readonly id: string; readonly voices: readonly Voice[] }) {
-  const voice = voices.find((one) => one.id === id);
+function Spoken({ id }: { readonly id: string }) {
+  const voice = useVoices().find((one) => one.id === id);
   if (voice === undefined) return <>{id}</>;
   const { name, engine, isFallback } = voice;
   if (!isFallback) return <>{name}</>;
