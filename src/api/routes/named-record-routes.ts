@@ -63,20 +63,19 @@ export function addNamedRecordRoutes<Item extends Named, Draft, Patch>(
   kind: Kind<Item, Draft, Patch>,
 ): void {
   const routes = describeRoutes(kind);
-  addReads(api, deps, kind, routes);
-  addCreation(api, deps, kind, routes);
+  addReadsAndCreation(api, deps, kind, routes);
   addChanges(api, deps, kind, routes);
 }
 
 type Routes<Item, Draft, Patch> = ReturnType<typeof describeRoutes<Item, Draft, Patch>>;
 
-function addReads<Item extends Named, Draft, Patch>(
+function addReadsAndCreation<Item extends Named, Draft, Patch>(
   api: ApiApp,
   deps: ApiDeps,
   kind: Kind<Item, Draft, Patch>,
   routes: Routes<Item, Draft, Patch>,
 ): void {
-  const { storeOf, view } = kind;
+  const { check, saved, storeOf, view } = kind;
 
   api.openapi(routes.list, async (context) => {
     const { limit, offset } = context.req.valid('query');
@@ -90,17 +89,8 @@ function addReads<Item extends Named, Draft, Patch>(
     context.header('ETag', entityTag(item.updatedAt));
     return context.json(view(item, context), 200);
   });
-}
 
-function addCreation<Item extends Named, Draft, Patch>(
-  api: ApiApp,
-  deps: ApiDeps,
-  kind: Kind<Item, Draft, Patch>,
-  { create }: Routes<Item, Draft, Patch>,
-): void {
-  const { check, saved, storeOf, view } = kind;
-
-  api.openapi(create, async (context) => {
+  api.openapi(routes.create, async (context) => {
     const draft = context.req.valid('json');
     const scope = scopeOf(context);
     return answerOnce(context, deps, {

@@ -125,9 +125,7 @@ function addAgentWrites(api: ApiApp, deps: ApiDeps): void {
         await requireKnownModel(agent.model, null, languageModels);
         await numberOwners.requireOwn(scope, agent.phoneNumber);
         return commit(async (stores) => {
-          await requireKnownTools(agent.tools, scope, [stores.customTools, stores.mcpServers]);
-          await requireKnownGateway(agent, scope, stores.smsGateways);
-          await requireKnownCalendar(agent.calendar, scope, stores.calendars);
+          await requireKnownParts(agent, stores);
           await stores.agents.insert(agent, changedBy(context));
           return { status: 201, body: viewOf(createdAgentSchema, agent) };
         });
@@ -207,16 +205,23 @@ export async function requireOwnNumberAndModel(
  * @throws {ServiceError} as `patchAgent`; VALIDATION_ERROR when voice, language, a tool, the gateway or the calendar is unknown.
  */
 export async function changedAgent(
-  stores: Pick<Stores, 'customTools' | 'mcpServers' | 'smsGateways' | 'calendars'>,
+  stores: PartStores,
   { agent, patch }: { readonly agent: Agent; readonly patch: AgentPatch },
   { voices, clock }: Pick<ApiDeps, 'voices' | 'clock'>,
 ): Promise<Agent> {
   requireKnownSpeech(changedSpeech(patch, agent), voices);
   const changed = patchAgent(agent, patch, clock.now());
-  await requireKnownTools(changed.tools, agent, [stores.customTools, stores.mcpServers]);
-  await requireKnownGateway(changed, agent, stores.smsGateways);
-  await requireKnownCalendar(changed.calendar, agent, stores.calendars);
+  await requireKnownParts(changed, stores);
   return changed;
+}
+
+type PartStores = Pick<Stores, 'customTools' | 'mcpServers' | 'smsGateways' | 'calendars'>;
+
+/** @throws {ServiceError} VALIDATION_ERROR when a tool, the gateway or the calendar is unknown. */
+export async function requireKnownParts(agent: Agent, stores: PartStores): Promise<void> {
+  await requireKnownTools(agent.tools, agent, [stores.customTools, stores.mcpServers]);
+  await requireKnownGateway(agent, agent, stores.smsGateways);
+  await requireKnownCalendar(agent.calendar, agent, stores.calendars);
 }
 
 /** A voice or language that the agent has stays, even where the server no longer speaks it. */

@@ -6,10 +6,7 @@ import {
   type AgentVersion,
   restoreAgent,
 } from '../../../domain/agent/agent-version.ts';
-import { requireKnownCalendar } from '../../../domain/calendar/calendar.ts';
 import { ServiceError } from '../../../domain/service-error.ts';
-import { requireKnownGateway } from '../../../domain/sms/sms-gateway.ts';
-import { requireKnownTools } from '../../../domain/tool/custom-tool.ts';
 import { type ApiApp, type ApiDeps, changedBy, scopeOf } from '../../api-env.ts';
 import { answerOnce } from '../../http/answer-once.ts';
 import {
@@ -23,6 +20,7 @@ import { existing } from '../../http/errors.ts';
 import { agentSchema } from '../../schemas/agent-schemas.ts';
 import { pageOf, pageQuerySchema } from '../../schemas/query-schemas.ts';
 import { viewOf } from '../../serializers.ts';
+import { requireKnownParts } from './agent-routes.ts';
 
 const agentVersionSchema = z
   .object({
@@ -121,9 +119,7 @@ export function addAgentVersionRoutes(api: ApiApp, deps: ApiDeps): void {
           const agent = existing(await stores.agents.find(scope, agentId), 'agent');
           requireMatch(context, agent.updatedAt, 'the agent');
           const then = restoreAgent(agent, chosen, clock.now());
-          await requireKnownTools(then.tools, agent, [stores.customTools, stores.mcpServers]);
-          await requireKnownGateway(then, agent, stores.smsGateways);
-          await requireKnownCalendar(then.calendar, agent, stores.calendars);
+          await requireKnownParts(then, stores);
           await stores.agents.update(then, changedBy(context));
           const restored = await stores.agents.findWithUsage(scope, agentId, clock.now());
           return { status: 200, body: viewOf(agentSchema, existing(restored, 'agent')) };
