@@ -63,6 +63,11 @@ export const queries = new QueryClient({
   defaultOptions: { queries: { retry: false, gcTime: KEPT_MS, networkMode: 'always' } },
 });
 
+/** Loads what is on the page again, as after a change of it. */
+export function refresh(): void {
+  void queries.invalidateQueries();
+}
+
 export const client = new ApiClient({
   fetch: (input, init) => fetch(input, init),
   nowMs: () => Date.now(),

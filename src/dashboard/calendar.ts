@@ -19,36 +19,25 @@ export interface HoursRow {
   readonly to: string;
 }
 
-/** Values of the calendar form, each as the text of its input. */
-export interface CalendarDraft {
-  readonly name: string;
-  readonly kind: string;
-  readonly timeZone: string;
-  readonly hours: readonly HoursRow[];
-  readonly slotMinutes: string;
-  readonly bufferMinutes: string;
-  readonly minNoticeMinutes: string;
-  readonly maxDaysAhead: string;
-  readonly url: string;
-  readonly username: string;
-  /** Empty for the stored one. */
-  readonly password: string;
-}
-
 export const NEW_HOURS: HoursRow = { day: 'monday', from: '09:00', to: '17:00' };
 
-export function newCalendar(timeZone: string): CalendarDraft {
+/** Values of the calendar form, each as the text of its input. */
+export type CalendarDraft = Readonly<ReturnType<typeof newCalendar>>;
+
+export function newCalendar(timeZone: string) {
+  const hours: readonly HoursRow[] = WEEKDAYS.slice(0, 5).map((day) => ({ ...NEW_HOURS, day }));
   return {
     name: '',
     kind: 'builtin',
     timeZone,
-    hours: WEEKDAYS.slice(0, 5).map((day) => ({ ...NEW_HOURS, day })),
+    hours,
     slotMinutes: '30',
     bufferMinutes: '0',
     minNoticeMinutes: '60',
     maxDaysAhead: '60',
     url: '',
     username: '',
+    /** Empty for the stored one. */
     password: '',
   };
 }

@@ -28,44 +28,34 @@ export interface TemplateRow {
 
 export const NEW_ROW: TemplateRow = { name: '', value: '' };
 
-/** Values of the gateway form, each as the text of its input. */
-export interface GatewayDraft {
-  readonly name: string;
-  readonly type: string;
-  readonly from: string;
-  readonly username: string;
-  /** Empty for the stored one. */
-  readonly secret: string;
-  /** Empty for the address of the preset. */
-  readonly url: string;
-  /** One of `REQUEST_FORMATS`; headers, fields and `idPath` do not count for `standard`. */
-  readonly format: string;
-  readonly headers: readonly TemplateRow[];
-  readonly fields: readonly TemplateRow[];
-  /** Empty where the answer has none. */
-  readonly idPath: string;
-  /** One a line. */
-  readonly allowedLinks: string;
-  readonly dailyMax: string;
-  readonly timeoutMs: string;
-}
+/** At first the fields of the standard format. */
+const NEW_FIELDS: readonly TemplateRow[] = ['id', 'to', 'from', 'text', 'statusUrl'].map((name) => {
+  return { name, value: `{${name}}` };
+});
 
-export const NEW_GATEWAY: GatewayDraft = {
+export const NEW_GATEWAY = {
   name: '',
   type: 'twilio',
   from: '',
   username: '',
+  /** Empty for the stored one. */
   secret: '',
+  /** Empty for the address of the preset. */
   url: '',
+  /** One of `REQUEST_FORMATS`; headers, fields and `idPath` do not count for `standard`. */
   format: 'standard',
-  headers: [],
-  // At first the fields of the standard format.
-  fields: ['id', 'to', 'from', 'text', 'statusUrl'].map((name) => ({ name, value: `{${name}}` })),
+  headers: [] as readonly TemplateRow[],
+  fields: NEW_FIELDS,
+  /** Empty where the answer has none. */
   idPath: 'id',
+  /** One a line. */
   allowedLinks: '',
   dailyMax: '200',
   timeoutMs: '8000',
 };
+
+/** Values of the gateway form, each as the text of its input. */
+export type GatewayDraft = Readonly<typeof NEW_GATEWAY>;
 
 export function draftOf(gateway: SmsGateway): GatewayDraft {
   const { name, from, dailyMax, timeoutMs, allowedLinks, template } = gateway;

@@ -5,7 +5,7 @@ import type { ZodType } from 'zod';
 import type { ApiScope } from '../../domain/account/api-key.ts';
 import { ERROR_STATUS, type ErrorCode } from '../../domain/service-error.ts';
 import type { Guard } from '../api-env.ts';
-import { noQuery } from '../schemas/query-schemas.ts';
+import { noQuery, pageOf } from '../schemas/query-schemas.ts';
 import { requireScope } from './access.ts';
 import { unreadableBody } from './errors.ts';
 import { isJson, noBody } from './request-body.ts';
@@ -19,6 +19,11 @@ export function jsonBody<Schema extends ZodType>(schema: Schema) {
 /** An answer with JSON. */
 export function jsonResponse<Schema extends ZodType>(description: string, schema: Schema) {
   return { description, content: { 'application/json': { schema } } } as const;
+}
+
+/** An answer with a page of a list. @param name of the page's schema. */
+export function pageResponse<Item extends ZodType>(description: string, name: string, item: Item) {
+  return jsonResponse(description, pageOf(item).openapi(name));
 }
 
 /** An answer with the `ETag` of its record. */
@@ -229,9 +234,26 @@ interface Operation extends Omit<RouteConfig, 'method' | 'path' | 'tags' | 'midd
   readonly errors?: readonly ErrorStatus[];
 }
 
+type ParamsIn<Path> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | ParamsIn<Rest>
+  : never;
+
+/** A route whose parameters of the path are texts, unless it names their schema itself. */
+type WithParams<Path, Route> = Route extends { request: { params: ZodType } }
+  ? Route
+  : Route & { request: { params: z.ZodObject<Record<ParamsIn<Path>, z.ZodString>> } };
+
+type Described<Method, Path, Route> = WithParams<Path, Route & { method: Method; path: Path }>;
+
+function paramsIn(path: string) {
+  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+  if (names.length === 0) return undefined;
+  return z.object(Object.fromEntries(names.map((name) => [name, z.string()])));
+}
+
 /**
- * Describes a route. Parameters of the query are refused where it names none, a body likewise; a route with a body
- * requires a JSON content type. Each POST takes an idempotency key.
+ * Describes a route. Parameters of the path are texts unless it says more of them. Parameters of the query are refused where
+ * it names none, a body likewise; a route with a body requires a JSON content type. Each POST takes an idempotency key.
  */
 export function describeRoute<
   const Method extends RouteConfig['method'],
@@ -242,14 +264,15 @@ export function describeRoute<
   const { request, parameters = [], responses } = operation;
   const isPost = method === 'post';
   const ofMethod: readonly ErrorStatus[] = isPost ? [409, 422] : [];
-  const ofPath: readonly ErrorStatus[] = path.includes('{') ? [404] : [];
+  const params = paramsIn(path);
+  const ofPath: readonly ErrorStatus[] = params === undefined ? [] : [404];
   const answers = { ...responses, ...errorResponses([...ofPath, ...ofMethod, ...errors]) };
   const ofBody = request?.body === undefined ? isPost && noBody : requireJson;
   const described = {
     security: scope && [{ bearer: [scope] }],
     ...{ ...operation, method, path },
     tags: [tag],
-    request: { query: noQuery, ...request },
+    request: { query: noQuery, ...(params && { params }), ...request },
     responses: Object.fromEntries(
       Object.entries(answers).map(([status, answer]) => {
         const own = 'headers' in answer ? answer.headers : {};
@@ -260,9 +283,22 @@ export function describeRoute<
     middleware: [before, scope && requireScope(scope), ofBody].filter((guard) => !!guard),
   };
   // The additions change no type that handlers see.
-  return createRoute<Path, Route & { method: Method; path: Path }>(
-    described as unknown as Route & { method: Method; path: Path },
+  return createRoute<Path, Described<Method, Path, Route>>(
+    described as unknown as Described<Method, Path, Route>,
   );
+}
+
+/** Describes routes that share their tag, and the scope that the key must have. */
+export function routesOf<const Shared extends Pick<Operation, 'tag' | 'scope'>>(shared: Shared) {
+  return <
+    const Method extends RouteConfig['method'],
+    const Path extends string,
+    Route extends Omit<Operation, 'tag' | 'scope'>,
+  >(
+    method: Method,
+    path: Path,
+    route: Route,
+  ) => describeRoute(method, path, { ...shared, ...route });
 }
 
 const IDEMPOTENCY_KEY_REF = { $ref: '#/components/parameters/IdempotencyKey' };

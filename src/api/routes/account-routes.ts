@@ -21,7 +21,7 @@ import { ServiceError } from '../../domain/service-error.ts';
 import { isTimeZone } from '../../domain/zoned-time.ts';
 import { type ApiApp, type ApiContext, type ApiDeps, callerOf, scopeOf } from '../api-env.ts';
 import { answerOnce } from '../http/answer-once.ts';
-import { describeRoute, jsonBody, jsonResponse } from '../http/describe-route.ts';
+import { jsonBody, jsonResponse, routesOf } from '../http/describe-route.ts';
 import { allDifferent, transferTargetList, words } from '../schemas/agent-schemas.ts';
 import { minutesOf, rounded, viewOf } from '../serializers.ts';
 
@@ -157,33 +157,29 @@ const SECRET_PATH = '/api/account/signing-secret';
 
 const KEPT_HOURS = PREVIOUS_SECRET_KEPT_MS / 3_600_000;
 
-const shared = { tag: 'Account' } as const;
+const readRoute = routesOf({ tag: 'Account', scope: 'analytics:read' });
 
-const getRoute = describeRoute('get', '/api/account', {
-  ...shared,
+const adminRoute = routesOf({ tag: 'Account', scope: 'admin' });
+
+const getRoute = readRoute('get', '/api/account', {
   operationId: 'getAccount',
   summary: 'Shows the account of the key, with its plan and what it has used this month',
-  scope: 'analytics:read',
   responses: { 200: jsonResponse('The account.', accountSchema) },
 });
 
-const patchRoute = describeRoute('patch', '/api/account', {
-  ...shared,
+const patchRoute = adminRoute('patch', '/api/account', {
   operationId: 'updateAccount',
   summary: 'Changes the fields that the body has',
   description:
     'Needs a live key: the account is one for both environments, and decides where real calls may go.',
-  scope: 'admin',
   request: { body: jsonBody(patchAccountSchema) },
   responses: { 200: jsonResponse('The account was changed.', accountSchema) },
   errors: [422],
 });
 
-const secretRoute = describeRoute('get', SECRET_PATH, {
-  ...shared,
+const secretRoute = adminRoute('get', SECRET_PATH, {
   operationId: 'getSigningSecret',
   summary: 'Shows the secrets that sign webhook deliveries of the environment',
-  scope: 'admin',
   responses: {
     200: jsonResponse(
       'The current secret, the prepared one, and for a while the previous one.',
@@ -192,44 +188,36 @@ const secretRoute = describeRoute('get', SECRET_PATH, {
   },
 });
 
-const prepareRoute = describeRoute('post', SECRET_PATH, {
-  ...shared,
+const prepareRoute = adminRoute('post', SECRET_PATH, {
   operationId: 'prepareSigningSecret',
   summary: 'Prepares a new signing secret for the environment',
   description:
     '`webhook-signature` holds a signature by each secret from now on; `X-Service-Signature` goes on with the current one. Give the prepared secret to your receivers, then activate it. 409 while one is prepared already.',
-  scope: 'admin',
   responses: {
     200: jsonResponse('The secrets, with the prepared one.', signingSecretSchema),
   },
 });
 
-const activateRoute = describeRoute('post', `${SECRET_PATH}/activate`, {
-  ...shared,
+const activateRoute = adminRoute('post', `${SECRET_PATH}/activate`, {
   operationId: 'activateSigningSecret',
   summary: 'Makes the prepared signing secret the current one',
   description: `\`X-Service-Signature\` is made with it from now on. The one before goes on signing \`webhook-signature\` for ${KEPT_HOURS} h, or until it is dropped. 409 when none is prepared.`,
-  scope: 'admin',
   responses: {
     200: jsonResponse('The secrets, with the previous one.', signingSecretSchema),
   },
 });
 
-const dropPreviousRoute = describeRoute('delete', `${SECRET_PATH}/previous`, {
-  ...shared,
+const dropPreviousRoute = adminRoute('delete', `${SECRET_PATH}/previous`, {
   operationId: 'dropPreviousSigningSecret',
   summary: 'Drops the previous signing secret before its time',
   description: 'Fine as well when there is none.',
-  scope: 'admin',
   responses: { 204: { description: 'There is no previous secret.' } },
 });
 
-const dropPreparedRoute = describeRoute('delete', `${SECRET_PATH}/prepared`, {
-  ...shared,
+const dropPreparedRoute = adminRoute('delete', `${SECRET_PATH}/prepared`, {
   operationId: 'dropPreparedSigningSecret',
   summary: 'Drops the prepared signing secret',
   description: 'Fine as well when there is none.',
-  scope: 'admin',
   responses: { 204: { description: 'There is no prepared secret.' } },
 });
 

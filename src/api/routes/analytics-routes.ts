@@ -25,7 +25,7 @@ import {
 import { END_REASONS } from '../../domain/call/call.ts';
 import { isTimeZone } from '../../domain/zoned-time.ts';
 import { type ApiApp, type ApiDeps, callerOf, scopeOf } from '../api-env.ts';
-import { describeRoute, jsonResponse } from '../http/describe-route.ts';
+import { jsonResponse, routesOf } from '../http/describe-route.ts';
 import { costSchema } from '../schemas/call-schemas.ts';
 import { askedPeriod, checkDates, periodFields } from '../schemas/query-schemas.ts';
 import { costView, minutesOf, rounded } from '../serializers.ts';
@@ -96,13 +96,13 @@ const analyticsSchema = z
 
 const analyticsQuerySchema = z.strictObject(periodFields('Whole UTC days')).superRefine(checkDates);
 
-const analyticsRoute = describeRoute('get', '/api/analytics', {
-  tag: 'Analytics',
+const readRoute = routesOf({ tag: 'Analytics', scope: 'analytics:read' });
+
+const analyticsRoute = readRoute('get', '/api/analytics', {
   operationId: 'getAnalytics',
   summary: 'Adds up the calls of a period',
   description:
     'Days are UTC, and a call counts on the day it started, or was asked for while it has not. Minutes are billed by the started second, summed, and shown with one decimal.',
-  scope: 'analytics:read',
   request: { query: analyticsQuerySchema },
   responses: {
     200: jsonResponse('The sums of the period, of its days and of its intents.', analyticsSchema),
@@ -272,13 +272,11 @@ const querySchema = z
   })
   .superRefine(checkDates);
 
-const detailsRoute = describeRoute('get', '/api/analytics/details', {
-  tag: 'Analytics',
+const detailsRoute = readRoute('get', '/api/analytics/details', {
   operationId: 'getAnalyticsDetails',
   summary: 'Breaks the calls of a period down',
   description:
     'As `GET /api/analytics`, with days and hours of a time zone, and with outcomes, end reasons, times to answer, success by agent, and the period before. A call counts when it started, or was asked for while it has not.',
-  scope: 'analytics:read',
   request: { query: querySchema },
   responses: { 200: jsonResponse('The calls of the period, broken down.', detailsSchema) },
 });

@@ -18,9 +18,9 @@ import { WEBHOOK_URL_CHARS_MAX } from '../../domain/webhook/webhook-url.ts';
 import { WEEKDAYS } from '../../domain/zoned-time.ts';
 import type { ApiApp, ApiDeps } from '../api-env.ts';
 import { answerOnce } from '../http/answer-once.ts';
-import { describeRoute, jsonResponse } from '../http/describe-route.ts';
+import { describeRoute, jsonResponse, pageResponse } from '../http/describe-route.ts';
 import { words } from '../schemas/agent-schemas.ts';
-import { PAGE_LIMIT, pageOf, pagingFields } from '../schemas/query-schemas.ts';
+import { PAGE_LIMIT, pagingFields } from '../schemas/query-schemas.ts';
 import { viewOf } from '../serializers.ts';
 import { addNamedRecordRoutes, namedRecordOf } from './named-record-routes.ts';
 
@@ -128,9 +128,6 @@ const calendarSchema = z
   })
   .openapi('Calendar');
 
-/** Path of one calendar. */
-const calendarPathSchema = z.object({ calendarName: z.string() });
-
 /** An appointment, with its state on the calendar server. */
 const appointmentSchema = z
   .object({
@@ -156,9 +153,6 @@ const appointmentSchema = z
     updatedAt: z.iso.datetime(),
   })
   .openapi('CalendarAppointment');
-
-/** One page of appointments. */
-const appointmentPageSchema = pageOf(appointmentSchema).openapi('AppointmentPage');
 
 /** Query of the appointments of a calendar. */
 const appointmentQuerySchema = z.strictObject({
@@ -212,7 +206,6 @@ const feedRoute = describeRoute('post', '/api/calendars/{calendarName}/feed', {
   ...{ tag: 'Calendars', scope: 'agents:write' },
   operationId: 'renewCalendarFeed',
   summary: 'Gives the feed of a calendar a new link; the old one no longer works',
-  request: { params: calendarPathSchema },
   responses: { 200: jsonResponse('The calendar with its new `feedUrl`.', calendarSchema) },
 });
 
@@ -221,8 +214,8 @@ const appointmentsRoute = describeRoute('get', '/api/calendars/{calendarName}/ap
   operationId: 'listAppointments',
   summary: 'Lists the appointments that agents booked in a calendar, by their begin',
   description: 'Cancelled ones too. Events that others made on a CalDAV server are not in it.',
-  request: { params: calendarPathSchema, query: appointmentQuerySchema },
-  responses: { 200: jsonResponse('A page of appointments.', appointmentPageSchema) },
+  request: { query: appointmentQuerySchema },
+  responses: { 200: pageResponse('A page of appointments.', 'AppointmentPage', appointmentSchema) },
 });
 
 /** Adds `/api/calendars`, their appointments and iCalendar feeds. */

@@ -18,9 +18,8 @@ import type { Stores } from '../../domain/stores.ts';
 import { type Clock, DAY_MS } from '../../lib/clock.ts';
 import { type ApiApp, type ApiContext, type ApiDeps, callerOf, scopeOf } from '../api-env.ts';
 import { type Answer, answerOnce, type Commit } from '../http/answer-once.ts';
-import { describeRoute, jsonBody, jsonResponse } from '../http/describe-route.ts';
+import { jsonBody, jsonResponse, routesOf } from '../http/describe-route.ts';
 import { existing } from '../http/errors.ts';
-import { callPathSchema } from '../schemas/call-schemas.ts';
 import {
   hungUpCallSchema,
   queuedCallSchema,
@@ -30,10 +29,9 @@ import {
 /** An estimate for a full queue or a restart. */
 const RETRY_AFTER_SECONDS = 30;
 
-const shared = { tag: 'Calls', scope: 'calls:write' } as const;
+const writeRoute = routesOf({ tag: 'Calls', scope: 'calls:write' });
 
-const startRoute = describeRoute('post', '/api/calls/outbound', {
-  ...shared,
+const startRoute = writeRoute('post', '/api/calls/outbound', {
   operationId: 'startOutboundCall',
   summary: 'Asks for an outbound call',
   description:
@@ -45,14 +43,12 @@ const startRoute = describeRoute('post', '/api/calls/outbound', {
   errors: [404],
 });
 
-const hangUpRoute = describeRoute('post', '/api/calls/{callId}/hangup', {
-  ...shared,
+const hangUpRoute = writeRoute('post', '/api/calls/{callId}/hangup', {
   operationId: 'hangUpCall',
   summary: 'Ends a call',
   description:
     'A call that still waits is never dialled and ends as `failed`, `no_answer`; so does one that rings. ' +
     'A call in progress ends as `agent_hangup`. `call.ended` tells when it is over.',
-  request: { params: callPathSchema },
   responses: {
     202: jsonResponse('The call is being ended, or has ended.', hungUpCallSchema),
   },
@@ -217,9 +213,7 @@ const transferringCallSchema = z
   })
   .openapi('TransferringCall');
 
-const transferRoute = describeRoute('post', '/api/calls/{callId}/transfer', {
-  tag: 'Calls',
-  scope: 'calls:write',
+const transferRoute = writeRoute('post', '/api/calls/{callId}/transfer', {
   operationId: 'transferCall',
   summary: 'Hands the caller over to another number',
   description:
@@ -230,7 +224,7 @@ const transferRoute = describeRoute('post', '/api/calls/{callId}/transfer', {
     'call goes on with all three: `call.bridged` has `agentRole` `participant`; once the agent leaves it is a joined call. ' +
     '409 where the call is not in progress, is being transferred, or was transferred already. ' +
     '429 with `Retry-After` also when 200 transfers were tried on calls of the agent since 00:00 UTC, those of the tool included.',
-  request: { params: callPathSchema, body: jsonBody(transferCallSchema) },
+  request: { body: jsonBody(transferCallSchema) },
   responses: {
     202: jsonResponse('The other party is being called.', transferringCallSchema),
   },

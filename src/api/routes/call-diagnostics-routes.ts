@@ -2,9 +2,8 @@
 import { z } from '@hono/zod-openapi';
 import type { CallSipTrace, SipTraceMessage } from '../../domain/call/sip-trace.ts';
 import { type ApiApp, type ApiDeps, scopeOf } from '../api-env.ts';
-import { describeRoute, jsonResponse } from '../http/describe-route.ts';
+import { jsonResponse, routesOf } from '../http/describe-route.ts';
 import { existing } from '../http/errors.ts';
-import { callPathSchema } from '../schemas/call-schemas.ts';
 import { viewOf } from '../serializers.ts';
 
 const count = z.int().min(0);
@@ -64,15 +63,14 @@ const callQualitySchema = z
 /** Quality of calls without figures: not answered, simulated, or lost with the server that held them. */
 const UNKNOWN = { codec: null, local: null, remote: null, mos: null };
 
-const qualityRoute = describeRoute('get', '/api/calls/{callId}/quality', {
-  tag: 'Calls',
-  scope: 'calls:read',
+const readRoute = routesOf({ tag: 'Calls', scope: 'calls:read' });
+
+const qualityRoute = readRoute('get', '/api/calls/{callId}/quality', {
   operationId: 'getCallQuality',
   summary: "Shows how well the call's sound travelled",
   description:
     'From our own reception and the far end’s RTCP, over the whole call; while it goes on, up to now. Every field is null where no packets were seen: ' +
     'the call was not answered, was simulated, or was cut off by a crash. Where FreeSWITCH faces the carrier, these are the figures between it and the server.',
-  request: { params: callPathSchema },
   responses: { 200: jsonResponse('The quality of the call.', callQualitySchema) },
 });
 
@@ -121,15 +119,12 @@ const sipLadderSchema = z
   })
   .openapi('SipLadder');
 
-const ladderRoute = describeRoute('get', '/api/calls/{callId}/sip', {
-  tag: 'Calls',
-  scope: 'calls:read',
+const ladderRoute = readRoute('get', '/api/calls/{callId}/sip', {
   operationId: 'getCallSip',
   summary: 'Shows the SIP messages of a call',
   description:
     'Those of its dialog, also while it goes on: 100 messages and 64 KiB at most, the first and the last ones. Kept for 30 days. ' +
     'Where a drachtio server does the SIP, and for simulated calls, `source` is `none` and `note` says why.',
-  request: { params: callPathSchema },
   responses: { 200: jsonResponse('The messages, oldest first.', sipLadderSchema) },
 });
 

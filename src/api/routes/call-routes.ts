@@ -18,13 +18,12 @@ import {
   scopeOf,
 } from '../api-env.ts';
 import { answerOnce } from '../http/answer-once.ts';
-import { describeRoute, jsonBody, jsonResponse } from '../http/describe-route.ts';
+import { describeRoute, jsonBody, jsonResponse, routesOf } from '../http/describe-route.ts';
 import { existing, notFound } from '../http/errors.ts';
 import {
   callChangeSchema,
   callCursorOf,
   callPageSchema,
-  callPathSchema,
   callQuerySchema,
   callSchema,
   timelinePageSchema,
@@ -38,10 +37,11 @@ const notOutbound: Guard = (context, next) => {
   return next();
 };
 
-const shared = { tag: 'Calls', scope: 'calls:read' } as const;
+const readRoute = routesOf({ tag: 'Calls', scope: 'calls:read' });
 
-const listRoute = describeRoute('get', '/api/calls', {
-  ...shared,
+const writeRoute = routesOf({ tag: 'Calls', scope: 'calls:write' });
+
+const listRoute = readRoute('get', '/api/calls', {
   operationId: 'listCalls',
   summary: 'Lists calls, newest start first',
   description:
@@ -50,33 +50,27 @@ const listRoute = describeRoute('get', '/api/calls', {
   responses: { 200: jsonResponse('A page of calls.', callPageSchema) },
 });
 
-const getRoute = describeRoute('get', '/api/calls/{callId}', {
-  ...shared,
+const getRoute = readRoute('get', '/api/calls/{callId}', {
   before: notOutbound,
-  scope: 'calls:read',
   operationId: 'getCall',
   summary: 'Shows a call, with its transcript when there is one',
-  request: { params: callPathSchema },
   responses: { 200: jsonResponse('The whole call.', callSchema) },
 });
 
-const changeRoute = describeRoute('patch', '/api/calls/{callId}', {
-  tag: 'Calls',
+const changeRoute = writeRoute('patch', '/api/calls/{callId}', {
   before: notOutbound,
-  scope: 'calls:write',
   operationId: 'updateCall',
   summary: 'Tags a call, or writes a note on it',
   description:
     'At any time, also while the call goes on. `tags` replaces all tags of the call; `GET /api/calls?tag=` finds them. What is erased of a call takes its note along.',
-  request: { params: callPathSchema, body: jsonBody(callChangeSchema) },
+  request: { body: jsonBody(callChangeSchema) },
   responses: { 200: jsonResponse('The whole call.', callSchema) },
 });
 
-const timelineRoute = describeRoute('get', '/api/calls/{callId}/events', {
-  ...shared,
+const timelineRoute = readRoute('get', '/api/calls/{callId}/events', {
   operationId: 'listCallEvents',
   summary: "Shows a call's timeline, with the latencies of every turn",
-  request: { params: callPathSchema, query: timelineQuerySchema },
+  request: { query: timelineQuerySchema },
   responses: {
     200: jsonResponse('A page of the timeline, oldest first.', timelinePageSchema),
   },
@@ -166,15 +160,12 @@ const erasedNumberSchema = z
   })
   .openapi('ErasedNumber');
 
-const deleteRoute = describeRoute('delete', '/api/calls/{callId}', {
-  tag: 'Calls',
+const deleteRoute = writeRoute('delete', '/api/calls/{callId}', {
   before: notOutbound,
-  scope: 'calls:write',
   operationId: 'deleteCall',
   summary: 'Erases a call with all that was kept of it',
   description:
     'Record, transcript, recording, SIP messages, events and webhook deliveries, those that still wait included; what calls add up to stays. 409 while the call is not over.',
-  request: { params: callPathSchema },
   responses: { 204: { description: 'The call is gone.' } },
   errors: [409],
 });

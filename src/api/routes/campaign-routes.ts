@@ -18,13 +18,11 @@ import { callingNumber, requireOutbound } from '../../domain/dialing/outbound-ru
 import type { Stores } from '../../domain/stores.ts';
 import { type ApiApp, type ApiContext, type ApiDeps, callerOf, scopeOf } from '../api-env.ts';
 import { answerOnce } from '../http/answer-once.ts';
-import { describeRoute, jsonBody, jsonResponse } from '../http/describe-route.ts';
+import { jsonBody, jsonResponse, pageResponse, routesOf } from '../http/describe-route.ts';
 import { existing } from '../http/errors.ts';
 import {
-  campaignContactPageSchema,
   campaignContactQuerySchema,
   campaignContactSchema,
-  campaignPageSchema,
   campaignPathSchema,
   campaignQuerySchema,
   campaignSchema,
@@ -32,11 +30,13 @@ import {
 } from '../schemas/campaign-schemas.ts';
 import { viewOf } from '../serializers.ts';
 
-const tag = 'Campaigns';
 const PATH = '/api/campaigns/{campaignId}';
 
-const createCampaignRoute = describeRoute('post', '/api/campaigns', {
-  ...{ tag, scope: 'calls:write' },
+const writeRoute = routesOf({ tag: 'Campaigns', scope: 'calls:write' });
+
+const readRoute = routesOf({ tag: 'Campaigns', scope: 'calls:read' });
+
+const createCampaignRoute = writeRoute('post', '/api/campaigns', {
   operationId: 'createCampaign',
   summary: 'Makes a campaign: calls to a list of numbers, at a pace',
   description: `It runs at once, or from \`notBefore\`. Each call is as of \`POST /api/calls/outbound\`: the same rules for numbers, calling hours and queue; a number that the rules refuse makes its contact \`refused\` and stops nothing. Wrong rows are all named, and nothing is kept then. At most ${CAMPAIGN_LIMITS.contactsMax} contacts, in a body of 1 MiB; at most ${CAMPAIGN_LIMITS.unfinishedMax} campaigns that are not over (409).`,
@@ -45,32 +45,30 @@ const createCampaignRoute = describeRoute('post', '/api/campaigns', {
   errors: [404],
 });
 
-const listCampaignsRoute = describeRoute('get', '/api/campaigns', {
-  ...{ tag, scope: 'calls:read' },
+const listCampaignsRoute = readRoute('get', '/api/campaigns', {
   operationId: 'listCampaigns',
   summary: 'Lists campaigns, newest first',
   request: { query: campaignQuerySchema },
-  responses: { 200: jsonResponse('A page of campaigns.', campaignPageSchema) },
+  responses: { 200: pageResponse('A page of campaigns.', 'CampaignPage', campaignSchema) },
 });
 
-const getCampaignRoute = describeRoute('get', PATH, {
-  ...{ tag, scope: 'calls:read' },
+const getCampaignRoute = readRoute('get', PATH, {
   operationId: 'getCampaign',
   summary: 'Shows a campaign, and how many contacts are in which state',
   request: { params: campaignPathSchema },
   responses: { 200: jsonResponse('The campaign.', campaignSchema) },
 });
 
-const listContactsRoute = describeRoute('get', `${PATH}/contacts`, {
-  ...{ tag, scope: 'calls:read' },
+const listContactsRoute = readRoute('get', `${PATH}/contacts`, {
   operationId: 'listCampaignContacts',
   summary: 'Lists the contacts of a campaign, in the order of its list',
   request: { params: campaignPathSchema, query: campaignContactQuerySchema },
-  responses: { 200: jsonResponse('A page of contacts.', campaignContactPageSchema) },
+  responses: {
+    200: pageResponse('A page of contacts.', 'CampaignContactPage', campaignContactSchema),
+  },
 });
 
-const deleteCampaignRoute = describeRoute('delete', PATH, {
-  ...{ tag, scope: 'calls:write' },
+const deleteCampaignRoute = writeRoute('delete', PATH, {
   operationId: 'deleteCampaign',
   summary: 'Deletes a campaign with its contacts',
   description: 'Its calls stay. 409 while it runs.',
@@ -100,8 +98,7 @@ function moveRoute<const Move extends CampaignMove>(
   move: Move,
   { summary, description }: { readonly summary: string; readonly description: string },
 ) {
-  return describeRoute('post', `${PATH}/${move}`, {
-    ...{ tag, scope: 'calls:write' },
+  return writeRoute('post', `${PATH}/${move}`, {
     operationId: `${move}Campaign`,
     ...{ summary, description },
     request: { params: campaignPathSchema },

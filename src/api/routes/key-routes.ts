@@ -12,10 +12,10 @@ import { ServiceError } from '../../domain/service-error.ts';
 import { type ApiApp, type ApiContext, type ApiDeps, callerOf } from '../api-env.ts';
 import type { KeyCache } from '../http/access.ts';
 import { answerOnce } from '../http/answer-once.ts';
-import { describeRoute, jsonBody, jsonResponse } from '../http/describe-route.ts';
+import { jsonBody, jsonResponse, pageResponse, routesOf } from '../http/describe-route.ts';
 import { existing } from '../http/errors.ts';
 import { allDifferent, words } from '../schemas/agent-schemas.ts';
-import { PAGE_LIMIT, pageOf, pagingFields } from '../schemas/query-schemas.ts';
+import { PAGE_LIMIT, pagingFields } from '../schemas/query-schemas.ts';
 import { viewOf } from '../serializers.ts';
 
 const NAME_CHARS_MAX = 120;
@@ -67,8 +67,6 @@ const createdKeySchema = z
   })
   .openapi('CreatedKey');
 
-const keyPageSchema = pageOf(keySchema).openapi('KeyPage');
-
 const keyQuerySchema = z.strictObject({
   ...pagingFields(PAGE_LIMIT),
   environment: environment.optional().openapi({
@@ -76,22 +74,18 @@ const keyQuerySchema = z.strictObject({
   }),
 });
 
-const keyPathSchema = z.object({ keyId: z.string() });
+const adminRoute = routesOf({ tag: 'Keys', scope: 'admin' });
 
-const shared = { tag: 'Keys', scope: 'admin' } as const;
-
-const listRoute = describeRoute('get', '/api/keys', {
-  ...shared,
+const listRoute = adminRoute('get', '/api/keys', {
   operationId: 'listKeys',
   summary: 'Lists API keys, newest first',
   description:
     "Revoked ones too. A live key sees the account's keys of both environments, a test key those of the sandbox.",
   request: { query: keyQuerySchema },
-  responses: { 200: jsonResponse('A page of keys.', keyPageSchema) },
+  responses: { 200: pageResponse('A page of keys.', 'KeyPage', keySchema) },
 });
 
-const newRoute = describeRoute('post', '/api/keys', {
-  ...shared,
+const newRoute = adminRoute('post', '/api/keys', {
   operationId: 'createKey',
   summary: 'Makes an API key, and shows it this once',
   description:
@@ -100,13 +94,11 @@ const newRoute = describeRoute('post', '/api/keys', {
   responses: { 201: jsonResponse('The key was made.', createdKeySchema) },
 });
 
-const deleteRoute = describeRoute('delete', '/api/keys/{keyId}', {
-  ...shared,
+const deleteRoute = adminRoute('delete', '/api/keys/{keyId}', {
   operationId: 'revokeKey',
   summary: 'Revokes an API key',
   description:
     'It stops at once, and stays in the list. A key may revoke itself, and one that is revoked stays so.',
-  request: { params: keyPathSchema },
   responses: { 204: { description: 'The key is revoked.' } },
 });
 

@@ -15,10 +15,10 @@ import { ServiceError } from '../../domain/service-error.ts';
 import { type ApiApp, type ApiContext, type ApiDeps, scopeOf } from '../api-env.ts';
 import { checkScope } from '../http/access.ts';
 import { answerOnce } from '../http/answer-once.ts';
-import { describeRoute, jsonBody, jsonResponse } from '../http/describe-route.ts';
+import { jsonBody, jsonResponse, pageResponse, routesOf } from '../http/describe-route.ts';
 import { existing, invalidInput, unreadableBody } from '../http/errors.ts';
-import { agentPathSchema, moreThanBlanks } from '../schemas/agent-schemas.ts';
-import { noQuery, pageOf, pageQuerySchema, wholeNumber } from '../schemas/query-schemas.ts';
+import { moreThanBlanks } from '../schemas/agent-schemas.ts';
+import { noQuery, pageQuerySchema, wholeNumber } from '../schemas/query-schemas.ts';
 import { viewOf } from '../serializers.ts';
 
 const LIMITS = KNOWLEDGE_LIMITS;
@@ -98,10 +98,6 @@ const knowledgeTextSchema = knowledgeDocumentSchema
   })
   .openapi('KnowledgeText');
 
-const knowledgePageSchema = pageOf(knowledgeDocumentSchema).openapi('KnowledgePage');
-
-const knowledgePathSchema = z.object({ agentId: z.string(), documentId: z.string() });
-
 const knowledgeVersionQuerySchema = z.strictObject({
   version: wholeNumber({ min: 1, max: 1_000_000_000 })
     .optional()
@@ -113,43 +109,40 @@ const knowledgeVersionQuerySchema = z.strictObject({
     }),
 });
 
-const reads = { tag: 'Knowledge', scope: 'agents:read' } as const;
+const readRoute = routesOf({ tag: 'Knowledge', scope: 'agents:read' });
 
-const writes = { tag: 'Knowledge', scope: 'agents:write' } as const;
+const writeRoute = routesOf({ tag: 'Knowledge', scope: 'agents:write' });
 
-const listRoute = describeRoute('get', '/api/agents/{agentId}/knowledge', {
-  ...reads,
+const listRoute = readRoute('get', '/api/agents/{agentId}/knowledge', {
   operationId: 'listKnowledge',
   summary: "Lists an agent's documents by name",
   description: 'Each in its newest version, without its text.',
-  request: { params: agentPathSchema, query: pageQuerySchema },
-  responses: { 200: jsonResponse('A page of documents.', knowledgePageSchema) },
+  request: { query: pageQuerySchema },
+  responses: {
+    200: pageResponse('A page of documents.', 'KnowledgePage', knowledgeDocumentSchema),
+  },
 });
 
-const addRoute = describeRoute('post', '/api/agents/{agentId}/knowledge', {
-  ...writes,
+const addRoute = writeRoute('post', '/api/agents/{agentId}/knowledge', {
   operationId: 'addKnowledge',
   summary: 'Adds a document, or a new version of one',
   description: `Passages that share words with what a caller says go into the prompt of the language model; \`knowledge\` on the timeline of the call names them. A call finds documents that the agent had when it began, in their newest version. The name of a document makes the next version of it, of which the last ${KNOWLEDGE_LIMITS.versionsKept} are kept; the same text again changes nothing. An agent has at most ${KNOWLEDGE_LIMITS.agentDocumentsMax} documents, ${KNOWLEDGE_LIMITS.agentCharsMax} characters and ${KNOWLEDGE_LIMITS.agentPassagesMax} passages (409).`,
-  request: { params: agentPathSchema, body: knowledgeBody },
+  request: { body: knowledgeBody },
   responses: { 201: jsonResponse('The document as it is now.', knowledgeDocumentSchema) },
 });
 
-const getRoute = describeRoute('get', '/api/agents/{agentId}/knowledge/{documentId}', {
-  ...reads,
+const getRoute = readRoute('get', '/api/agents/{agentId}/knowledge/{documentId}', {
   operationId: 'getKnowledge',
   summary: 'Gets a document with its text and its versions',
   description: 'A version that is kept no longer is 404.',
-  request: { params: knowledgePathSchema, query: knowledgeVersionQuerySchema },
+  request: { query: knowledgeVersionQuerySchema },
   responses: { 200: jsonResponse('The document.', knowledgeTextSchema) },
 });
 
-const deleteRoute = describeRoute('delete', '/api/agents/{agentId}/knowledge/{documentId}', {
-  ...writes,
+const deleteRoute = writeRoute('delete', '/api/agents/{agentId}/knowledge/{documentId}', {
   operationId: 'deleteKnowledge',
   summary: 'Deletes a document with all its versions',
   description: 'Nothing finds it from then on, calls in progress included.',
-  request: { params: knowledgePathSchema },
   responses: { 204: { description: 'The document is gone.' } },
 });
 

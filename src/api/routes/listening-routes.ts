@@ -9,7 +9,6 @@ import { type ApiApp, type ApiContext, type ApiDeps, callerOf, scopeOf } from '.
 import { isKeyAlive } from '../http/access.ts';
 import { describeRoute } from '../http/describe-route.ts';
 import { existing } from '../http/errors.ts';
-import { callPathSchema } from '../schemas/call-schemas.ts';
 
 /** Two seconds of sound, so that a short delay of the network loses nothing. */
 const WAITING_BYTES_MAX = 64 * 1024;
@@ -90,7 +89,6 @@ const listenRoute = describeRoute('get', '/api/live/calls/{callId}/audio', {
     'now until the call ends, about 0.2 s late. A client that reads too slowly loses sound. Neither side hears that somebody listens. 409 where the call',
     'is not in progress, or is a simulated one; 429 where 5 listen to it, or 20 to calls of the server, already. Opening it counts as one request.',
   ].join(' '),
-  request: { params: callPathSchema },
   responses: {
     200: {
       description: 'The sound.',

@@ -12,7 +12,7 @@ import type { PageRange } from '../../domain/ids.ts';
 import { SERVER_LOG_LEVELS, SERVER_LOG_MAX } from '../../lib/server-log.ts';
 import { type ApiApp, type ApiContext, type ApiDeps, scopeOf } from '../api-env.ts';
 import { isOperator, requireOperator } from '../http/access.ts';
-import { describeRoute, jsonResponse } from '../http/describe-route.ts';
+import { describeRoute, jsonResponse, pageResponse, routesOf } from '../http/describe-route.ts';
 import { PAGE_LIMIT, pageOf, pagingFields } from '../schemas/query-schemas.ts';
 import { viewOf } from '../serializers.ts';
 
@@ -123,8 +123,6 @@ const auditEntrySchema = z
   })
   .openapi('AuditEntry');
 
-const auditPageSchema = pageOf(auditEntrySchema).openapi('AuditPage');
-
 const exact = z.string().min(1).max(200).optional();
 
 const auditQuerySchema = z.strictObject({
@@ -133,10 +131,9 @@ const auditQuerySchema = z.strictObject({
   resource: exact.openapi({ param: { description: 'Only changes of this id or name.' } }),
 });
 
-const shared = { tag: 'Logs', scope: 'admin' } as const;
+const adminRoute = routesOf({ tag: 'Logs', scope: 'admin' });
 
-const requestsRoute = describeRoute('get', '/api/logs/requests', {
-  ...shared,
+const requestsRoute = adminRoute('get', '/api/logs/requests', {
   operationId: 'listRequestLog',
   summary: 'Lists requests, newest first',
   description: `The newest requests of the key's account and environment, of the last ${REQUESTS_MAX} of all accounts since the server started; for a live key of the first account also the last ${STRANGERS_MAX} without a valid key. Requests of the dashboard that only read, and succeed, are not in it. Never paths, queries, bodies, headers or addresses.`,
@@ -144,8 +141,7 @@ const requestsRoute = describeRoute('get', '/api/logs/requests', {
   responses: { 200: jsonResponse('A page of the requests.', requestLogPageSchema) },
 });
 
-const serverRoute = describeRoute('get', '/api/logs/server', {
-  ...shared,
+const serverRoute = adminRoute('get', '/api/logs/server', {
   operationId: 'listServerLog',
   summary: 'Lists warnings and errors of the server, newest first',
   description: `The last ${SERVER_LOG_MAX} since the server started, of all accounts, at every LOG_LEVEL. Messages without their fields: the log on standard output has those. Needs a live key of the first account.`,
@@ -220,7 +216,7 @@ const listRoute = describeRoute('get', '/api/audit-log', {
   description:
     'One entry for each change by the dashboard, the REST interface or `npm run admin`, of all accounts, and for each attempt to sign in. Entries are kept for 400 days, 500,000 at most. Never bodies, secrets, telephone numbers or words of calls. Needs a live key of the first account.',
   request: { query: auditQuerySchema },
-  responses: { 200: jsonResponse('A page of the audit log.', auditPageSchema) },
+  responses: { 200: pageResponse('A page of the audit log.', 'AuditPage', auditEntrySchema) },
 });
 
 function addAuditLog(api: ApiApp, deps: ApiDeps): void {

@@ -16,7 +16,7 @@ import { answerOnce } from '../http/answer-once.ts';
 import { describeRoute, jsonResponse } from '../http/describe-route.ts';
 import { viewOf } from '../serializers.ts';
 import { addNamedRecordRoutes, namedRecordOf } from './named-record-routes.ts';
-import { headersInput, headersShown } from './tool-routes.ts';
+import { headersInput, headersShown, withoutSecrets } from './tool-routes.ts';
 
 const name = z
   .string()
@@ -71,8 +71,6 @@ const mcpServerSchema = z
     updatedAt: z.iso.datetime(),
   })
   .openapi('McpServer');
-
-const mcpServerPathSchema = z.object({ mcpServerName: z.string() });
 
 const mcpTrialSchema = z
   .object({
@@ -137,7 +135,6 @@ const testRoute = describeRoute('post', '/api/mcp-servers/{mcpServerName}/test',
   summary: 'Connects to an MCP server, and lists its tools',
   description:
     'What goes wrong at the other server is no error of this request: `ok` is false. 429 with `Retry-After` also while four tests run.',
-  request: { params: mcpServerPathSchema },
   responses: { 200: jsonResponse('What came of it.', mcpTrialSchema) },
 });
 
@@ -186,8 +183,5 @@ function trialView({ allowedTools }: McpServer, { tools, problem, tookMs }: McpT
 }
 
 function serverView(server: McpServer) {
-  const headers = server.headers.map((header) =>
-    header.secret ? { ...header, value: null } : header,
-  );
-  return viewOf(mcpServerSchema, { ...server, headers });
+  return viewOf(mcpServerSchema, { ...server, headers: withoutSecrets(server.headers) });
 }

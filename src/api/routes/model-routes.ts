@@ -12,7 +12,7 @@ import {
 import type { ApiApp, ApiDeps } from '../api-env.ts';
 import { NEEDS_OPERATOR_KEY, requireOperator } from '../http/access.ts';
 import { answerOnce } from '../http/answer-once.ts';
-import { describeRoute, jsonBody, jsonResponse } from '../http/describe-route.ts';
+import { jsonBody, jsonResponse, routesOf } from '../http/describe-route.ts';
 import { viewOf } from '../serializers.ts';
 
 const profile = z.enum(MODEL_PROFILES);
@@ -92,16 +92,11 @@ const startDownloadSchema = z
   })
   .openapi('ModelDownloadRequest');
 
-const downloadPathSchema = z.object({
-  downloadId: z.string().openapi({ param: { name: 'downloadId', in: 'path' } }),
-});
-
-const shared = { tag: 'Models', scope: 'admin' } as const;
+const adminRoute = routesOf({ tag: 'Models', scope: 'admin' });
 
 const DOWNLOADS = '/api/models/downloads';
 
-const listRoute = describeRoute('get', '/api/models', {
-  ...shared,
+const listRoute = adminRoute('get', '/api/models', {
   operationId: 'getModels',
   summary: 'Shows the models that can be downloaded, and what is there',
   description: `By profile, with size and licence. What runs now is in \`GET /readyz\`. ${NEEDS_OPERATOR_KEY}`,
@@ -110,8 +105,7 @@ const listRoute = describeRoute('get', '/api/models', {
   },
 });
 
-const startRoute = describeRoute('post', DOWNLOADS, {
-  ...shared,
+const startRoute = adminRoute('post', DOWNLOADS, {
   operationId: 'startModelDownload',
   summary: 'Downloads the models of a profile, or one model',
   description: `As \`npm run models\` does, in a process of low priority: every file is checked before it gets its name. The server uses new files from its next start on. 409 while a download is under way, and where the disk is too small; 422 for an unknown model. ${NEEDS_OPERATOR_KEY}`,
@@ -119,21 +113,17 @@ const startRoute = describeRoute('post', DOWNLOADS, {
   responses: { 202: jsonResponse('The download has begun.', modelDownloadSchema) },
 });
 
-const getRoute = describeRoute('get', `${DOWNLOADS}/{downloadId}`, {
-  ...shared,
+const getRoute = adminRoute('get', `${DOWNLOADS}/{downloadId}`, {
   operationId: 'getModelDownload',
   summary: 'Shows how far a download is',
   description: `The newest since the server started; 404 for any other. ${NEEDS_OPERATOR_KEY}`,
-  request: { params: downloadPathSchema },
   responses: { 200: jsonResponse('The download.', modelDownloadSchema) },
 });
 
-const cancelRoute = describeRoute('delete', `${DOWNLOADS}/{downloadId}`, {
-  ...shared,
+const cancelRoute = adminRoute('delete', `${DOWNLOADS}/{downloadId}`, {
   operationId: 'cancelModelDownload',
   summary: 'Cancels a download',
   description: `What was downloaded stays, and the next download goes on from there. Changes nothing where it has ended. ${NEEDS_OPERATOR_KEY}`,
-  request: { params: downloadPathSchema },
   responses: { 204: { description: 'The download has ended.' } },
 });
 

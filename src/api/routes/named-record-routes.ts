@@ -1,5 +1,5 @@
 /** Lists, makes, shows, changes and deletes the records of a kind that customers name: the same five routes for each kind. */
-import { z } from '@hono/zod-openapi';
+import type { z } from '@hono/zod-openapi';
 import type { ApiScope } from '../../domain/account/api-key.ts';
 import type { Scope } from '../../domain/agent/agent.ts';
 import type { NamedStore } from '../../domain/named-store.ts';
@@ -63,20 +63,19 @@ export function addNamedRecordRoutes<Item extends Named, Draft, Patch>(
   kind: Kind<Item, Draft, Patch>,
 ): void {
   const routes = describeRoutes(kind);
-  addReads(api, deps, kind, routes);
-  addCreation(api, deps, kind, routes);
+  addReadsAndCreation(api, deps, kind, routes);
   addChanges(api, deps, kind, routes);
 }
 
 type Routes<Item, Draft, Patch> = ReturnType<typeof describeRoutes<Item, Draft, Patch>>;
 
-function addReads<Item extends Named, Draft, Patch>(
+function addReadsAndCreation<Item extends Named, Draft, Patch>(
   api: ApiApp,
   deps: ApiDeps,
   kind: Kind<Item, Draft, Patch>,
   routes: Routes<Item, Draft, Patch>,
 ): void {
-  const { storeOf, view } = kind;
+  const { check, saved, storeOf, view } = kind;
 
   api.openapi(routes.list, async (context) => {
     const { limit, offset } = context.req.valid('query');
@@ -90,17 +89,8 @@ function addReads<Item extends Named, Draft, Patch>(
     context.header('ETag', entityTag(item.updatedAt));
     return context.json(view(item, context), 200);
   });
-}
 
-function addCreation<Item extends Named, Draft, Patch>(
-  api: ApiApp,
-  deps: ApiDeps,
-  kind: Kind<Item, Draft, Patch>,
-  { create }: Routes<Item, Draft, Patch>,
-): void {
-  const { check, saved, storeOf, view } = kind;
-
-  api.openapi(create, async (context) => {
+  api.openapi(routes.create, async (context) => {
     const draft = context.req.valid('json');
     const scope = scopeOf(context);
     return answerOnce(context, deps, {
@@ -170,7 +160,6 @@ function describeRoutes<Item, Draft, Patch>(kind: Kind<Item, Draft, Patch>) {
   const { name, param, path, schema, tag, words } = kind;
   const reads = { tag, scope: kind.readScope };
   const writes = { tag, scope: kind.writeScope };
-  const params = z.object({ [param]: z.string() });
   const itemPath = `${path}/{${param}}`;
   const documented = ({ success: _, ...documentation }: Words) => documentation;
   const pageSchema = pageOf(schema).openapi(`${name}Page`);
@@ -193,7 +182,6 @@ function describeRoutes<Item, Draft, Patch>(kind: Kind<Item, Draft, Patch>) {
       ...reads,
       ...documented(words.get),
       operationId: `get${name}`,
-      request: { params },
       responses: { 200: taggedResponse(words.get.success, schema) },
     }),
     update: describeRoute('patch', itemPath, {
@@ -201,7 +189,7 @@ function describeRoutes<Item, Draft, Patch>(kind: Kind<Item, Draft, Patch>) {
       ...documented(words.update),
       ...TAKES_IF_MATCH,
       operationId: `update${name}`,
-      request: { params, body: jsonBody(kind.patchSchema) },
+      request: { body: jsonBody(kind.patchSchema) },
       responses: { 200: taggedResponse(words.update.success, schema) },
       errors: [412, 422],
     }),
@@ -210,7 +198,6 @@ function describeRoutes<Item, Draft, Patch>(kind: Kind<Item, Draft, Patch>) {
       ...documented(words.delete),
       ...TAKES_IF_MATCH,
       operationId: `delete${name}`,
-      request: { params },
       responses: { 204: { description: words.delete.success } },
       errors: [409, 412],
     }),

@@ -12,8 +12,8 @@ import {
 import type { Stores } from '../../domain/stores.ts';
 import { type ApiApp, type ApiDeps, scopeOf } from '../api-env.ts';
 import { isOperator, requireOperator } from '../http/access.ts';
-import { describeRoute, jsonBody, jsonResponse } from '../http/describe-route.ts';
-import { pageOf, pagingFields } from '../schemas/query-schemas.ts';
+import { jsonBody, jsonResponse, pageResponse, routesOf } from '../http/describe-route.ts';
+import { pagingFields } from '../schemas/query-schemas.ts';
 import { viewOf } from '../serializers.ts';
 
 const number = z.string().openapi({
@@ -51,43 +51,37 @@ const assignNumberSchema = z
   })
   .openapi('AssignNumber');
 
-const phoneNumberPageSchema = pageOf(phoneNumberSchema).openapi('PhoneNumberPage');
-
 const phoneNumberQuerySchema = z.strictObject(pagingFields({ default: 100, max: 500 }));
 
-const shared = { tag: 'Trunks' } as const;
+const readRoute = routesOf({ tag: 'Trunks', scope: 'agents:read' });
 
-const numbersRoute = describeRoute('get', '/api/phone-numbers', {
-  ...shared,
+const adminRoute = routesOf({ tag: 'Trunks', scope: 'admin' });
+
+const numbersRoute = readRoute('get', '/api/phone-numbers', {
   operationId: 'listPhoneNumbers',
   summary: 'Lists telephone numbers, and the agent that answers each',
   description:
     'The numbers of the account’s agents, and those of trunks and assignments that belong to the account, sorted; to an admin key of the first account, those of all accounts. With a test key only those of its agents: no trunk leads to the sandbox.',
-  scope: 'agents:read',
   request: { query: phoneNumberQuerySchema },
-  responses: { 200: jsonResponse('A page of numbers.', phoneNumberPageSchema) },
+  responses: { 200: pageResponse('A page of numbers.', 'PhoneNumberPage', phoneNumberSchema) },
 });
 
 const ofOperator =
   'A trunk’s numbers belong to the account that the trunk names, else to the first account. Needs a live key of the first account.';
 
-const assignRoute = describeRoute('put', '/api/phone-numbers/{number}', {
-  ...shared,
+const assignRoute = adminRoute('put', '/api/phone-numbers/{number}', {
   operationId: 'assignPhoneNumber',
   summary: 'Gives a telephone number to an account',
   description: `The number, or all that begin alike (\`+39061234*\`), may then be used by agents and calls of that account alone; a longer beginning counts before a shorter one. ${ofOperator} 409 while an agent of another account holds the number.`,
-  scope: 'admin',
   request: { params: phoneNumberPathSchema, body: jsonBody(assignNumberSchema) },
   responses: { 200: jsonResponse('The number is the account’s.', phoneNumberSchema) },
   errors: [409, 422],
 });
 
-const unassignRoute = describeRoute('delete', '/api/phone-numbers/{number}', {
-  ...shared,
+const unassignRoute = adminRoute('delete', '/api/phone-numbers/{number}', {
   operationId: 'unassignPhoneNumber',
   summary: 'Takes an assignment of a telephone number back',
   description: `${ofOperator} 409 while an agent holds the number whose account would lose it.`,
-  scope: 'admin',
   request: { params: phoneNumberPathSchema },
   responses: { 204: { description: 'The number belongs to the account of its trunk.' } },
   errors: [409],

@@ -12,7 +12,7 @@ import { checkScope } from '../http/access.ts';
 import { describeRoute, jsonResponse } from '../http/describe-route.ts';
 import { isHeld } from '../http/entity-tag.ts';
 import { errorBody, existing } from '../http/errors.ts';
-import { callPathSchema, recordingQuerySchema } from '../schemas/call-schemas.ts';
+import { recordingQuerySchema } from '../schemas/call-schemas.ts';
 import { wholeNumber } from '../schemas/query-schemas.ts';
 
 const wav = { 'audio/wav': { schema: z.string().openapi({ format: 'binary' }) } };
@@ -24,7 +24,7 @@ const recordingRoute = describeRoute('get', '/api/calls/{callId}/recording', {
   description:
     'Needs a key, or the two parameters of a link that `recordingUrl` gave. Takes `Range`.',
   security: [{ bearer: ['calls:read'] }, {}],
-  request: { params: callPathSchema, query: recordingQuerySchema },
+  request: { query: recordingQuerySchema },
   responses: {
     200: { description: 'The whole recording.', content: wav },
     206: { description: 'The bytes asked for.', content: wav },
@@ -138,7 +138,7 @@ const peaksRoute = describeRoute('get', '/api/calls/{callId}/recording/peaks', {
   summary: 'Shows how loud the recording is along its length',
   description:
     'For each of `points` stretches of equal length, the loudest sample of either side. While the call goes on: what is recorded so far.',
-  request: { params: callPathSchema, query: peaksQuerySchema },
+  request: { query: peaksQuerySchema },
   responses: {
     200: jsonResponse('The shape of the recording.', recordingPeaksSchema),
     304: { description: 'The shape is the one that the client has.' },

@@ -15,7 +15,7 @@ import { type ApiApp, type ApiContext, type ApiDeps, callerOf, scopeOf } from '.
 import { answerOnce } from '../http/answer-once.ts';
 import { describeRoute, jsonBody, jsonResponse } from '../http/describe-route.ts';
 import { existing } from '../http/errors.ts';
-import { agentPathSchema, words } from '../schemas/agent-schemas.ts';
+import { words } from '../schemas/agent-schemas.ts';
 import { queuedCallSchema } from '../schemas/outbound-schemas.ts';
 import { putInQueue } from './call-control-routes.ts';
 
@@ -180,7 +180,7 @@ const chatRoute = describeRoute('post', '/api/agents/{agentId}/chat', {
   description:
     'The prompt and the language model of its calls; paused agents answer too. Tools are offered to the model and never run: `toolCalls` says what it would have done. ' +
     'Nothing is kept of it but the answer for its `X-Idempotency-Key`. 429 with `Retry-After` also while two chats are being answered; 503 when the model fails, or has not answered within 30 s.',
-  request: { params: agentPathSchema, body: jsonBody(chatSchema) },
+  request: { body: jsonBody(chatSchema) },
   responses: { 200: jsonResponse('What the agent says.', chatReplySchema) },
 });
 

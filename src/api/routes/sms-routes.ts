@@ -20,13 +20,12 @@ import { takeIncoming } from '../../domain/sms/sms-rules.ts';
 import type { Stores } from '../../domain/stores.ts';
 import { jsonOf } from '../../lib/unknown-value.ts';
 import { type ApiApp, type ApiContext, type ApiDeps, scopeOf } from '../api-env.ts';
-import { describeRoute, jsonResponse } from '../http/describe-route.ts';
+import { jsonResponse, pageResponse, routesOf } from '../http/describe-route.ts';
 import { existing } from '../http/errors.ts';
 import { limitBody } from '../http/request-body.ts';
 import { pageQuerySchema } from '../schemas/query-schemas.ts';
 import {
   createSmsGatewaySchema,
-  optOutPageSchema,
   optOutPathSchema,
   optOutSchema,
   patchSmsGatewaySchema,
@@ -36,7 +35,7 @@ import { viewOf } from '../serializers.ts';
 import { addNamedRecordRoutes } from './named-record-routes.ts';
 
 /** Scope `admin`, as for trunks: gateways hold credentials that cost money. */
-const shared = { tag: 'SMS', scope: 'admin' } as const;
+const adminRoute = routesOf({ tag: 'SMS', scope: 'admin' });
 
 const GATEWAYS = {
   noun: 'SMS gateway',
@@ -72,16 +71,14 @@ const GATEWAYS = {
   storeOf: (stores: Pick<Stores, 'smsGateways'>) => stores.smsGateways,
 } as const;
 
-const listOptOutsRoute = describeRoute('get', '/api/sms-opt-outs', {
-  ...shared,
+const listOptOutsRoute = adminRoute('get', '/api/sms-opt-outs', {
   operationId: 'listSmsOptOuts',
   summary: 'Lists the numbers that get no messages, newest first',
   request: { query: pageQuerySchema },
-  responses: { 200: jsonResponse('A page of numbers.', optOutPageSchema) },
+  responses: { 200: pageResponse('A page of numbers.', 'SmsOptOutPage', optOutSchema) },
 });
 
-const putOptOutRoute = describeRoute('put', '/api/sms-opt-outs/{number}', {
-  ...shared,
+const putOptOutRoute = adminRoute('put', '/api/sms-opt-outs/{number}', {
   operationId: 'putSmsOptOut',
   summary: 'Takes a number that wants no messages',
   description:
@@ -91,8 +88,7 @@ const putOptOutRoute = describeRoute('put', '/api/sms-opt-outs/{number}', {
   errors: [422],
 });
 
-const deleteOptOutRoute = describeRoute('delete', '/api/sms-opt-outs/{number}', {
-  ...shared,
+const deleteOptOutRoute = adminRoute('delete', '/api/sms-opt-outs/{number}', {
   operationId: 'deleteSmsOptOut',
   summary: 'Lets a number get messages again',
   request: { params: optOutPathSchema },

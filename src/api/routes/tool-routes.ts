@@ -124,8 +124,6 @@ const toolSchema = z
   })
   .openapi('Tool');
 
-const toolPathSchema = z.object({ toolName: z.string() });
-
 const tryToolSchema = z
   .strictObject({ arguments: z.record(z.string(), z.unknown()) })
   .openapi('TryTool');
@@ -187,7 +185,7 @@ const testRoute = describeRoute('post', '/api/tools/{toolName}/test', {
   summary: 'Makes the request of a tool, as a call would',
   description:
     'What goes wrong at the other server is no error of this request: `done` is false. 429 with `Retry-After` also while four tests run.',
-  request: { params: toolPathSchema, body: jsonBody(tryToolSchema) },
+  request: { body: jsonBody(tryToolSchema) },
   responses: { 200: jsonResponse('What came of it.', toolTrialSchema) },
 });
 
@@ -229,8 +227,10 @@ function addToolTest(api: ApiApp, deps: ApiDeps): void {
 }
 
 function toolView(tool: CustomTool) {
-  const headers = tool.headers.map((header) =>
-    header.secret ? { ...header, value: null } : header,
-  );
-  return viewOf(toolSchema, { ...tool, headers });
+  return viewOf(toolSchema, { ...tool, headers: withoutSecrets(tool.headers) });
+}
+
+/** Headers as `headersShown` has them. */
+export function withoutSecrets(headers: CustomTool['headers']) {
+  return headers.map((header) => (header.secret ? { ...header, value: null } : header));
 }

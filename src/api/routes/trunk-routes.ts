@@ -16,7 +16,7 @@ import type { Stores } from '../../domain/stores.ts';
 import { type ApiApp, type ApiContext, type ApiDeps, callerOf } from '../api-env.ts';
 import { isKeyAlive, isOperator, NEEDS_OPERATOR_KEY, requireOperator } from '../http/access.ts';
 import { answerOnce } from '../http/answer-once.ts';
-import { describeRoute, errorSchema, jsonBody, jsonResponse } from '../http/describe-route.ts';
+import { errorSchema, jsonBody, jsonResponse, routesOf } from '../http/describe-route.ts';
 import { errorBody, serviceErrorOf } from '../http/errors.ts';
 import { type EventStream, sendEvents } from '../http/event-stream.ts';
 import { parsedJson } from '../http/request-body.ts';
@@ -32,21 +32,19 @@ import {
 } from '../schemas/trunk-schemas.ts';
 import { viewOf } from '../serializers.ts';
 
-const shared = { tag: 'Trunks', scope: 'admin' } as const;
+const adminRoute = routesOf({ tag: 'Trunks', scope: 'admin' });
 
 const whose =
   'A live key of the first account, and the dashboard, see every trunk; a live key of another account those whose `account` it is. A test key sees none: the sandbox has no trunks.';
 
-const listRoute = describeRoute('get', '/api/trunks', {
-  ...shared,
+const listRoute = adminRoute('get', '/api/trunks', {
   operationId: 'listTrunks',
   summary: 'Lists the SIP trunks and how each one is',
   description: `${whose} Never a password.`,
   responses: { 200: jsonResponse('The trunks that the key may see.', trunkListSchema) },
 });
 
-const getRoute = describeRoute('get', '/api/trunks/{trunkName}', {
-  ...shared,
+const getRoute = adminRoute('get', '/api/trunks/{trunkName}', {
   operationId: 'getTrunk',
   summary: 'Shows a SIP trunk and how it is',
   description: `${whose} 404 for a trunk that the key may not see.`,
@@ -54,8 +52,7 @@ const getRoute = describeRoute('get', '/api/trunks/{trunkName}', {
   responses: { 200: jsonResponse('The trunk.', trunkSchema) },
 });
 
-const createRoute = describeRoute('post', '/api/trunks', {
-  ...shared,
+const createRoute = adminRoute('post', '/api/trunks', {
   operationId: 'createTrunk',
   summary: 'Sets up a SIP trunk',
   description: `It takes effect at once, without a restart: it is registered where \`register\` says so, and its sources may call. The fields are those of the trunk file (sip-config/README.md). ${NEEDS_OPERATOR_KEY} 409 when the name is taken.`,
@@ -63,8 +60,7 @@ const createRoute = describeRoute('post', '/api/trunks', {
   responses: { 201: jsonResponse('The trunk is set up.', trunkSchema) },
 });
 
-const patchRoute = describeRoute('patch', '/api/trunks/{trunkName}', {
-  ...shared,
+const patchRoute = adminRoute('patch', '/api/trunks/{trunkName}', {
   operationId: 'updateTrunk',
   summary: 'Changes the fields of a SIP trunk that the body has',
   description: `It takes effect at once; calls in progress go on as they are. ${NEEDS_OPERATOR_KEY} 409 for a trunk of the file.`,
@@ -73,8 +69,7 @@ const patchRoute = describeRoute('patch', '/api/trunks/{trunkName}', {
   errors: [409, 422],
 });
 
-const deleteRoute = describeRoute('delete', '/api/trunks/{trunkName}', {
-  ...shared,
+const deleteRoute = adminRoute('delete', '/api/trunks/{trunkName}', {
   operationId: 'deleteTrunk',
   summary: 'Removes a SIP trunk',
   description: `Its registration is taken back, and no more calls are taken or placed through it; calls in progress go on. ${NEEDS_OPERATOR_KEY} 409 for a trunk of the file.`,
@@ -196,9 +191,7 @@ function trunkView(trunk: TrunkState, isOperator: boolean) {
 /** A check takes seconds, 25 at most. */
 const CHECK_RETRY_SECONDS = 10;
 
-const checkRoute = describeRoute('post', '/api/trunks/{trunkName}/check', {
-  tag: 'Trunks',
-  scope: 'admin',
+const checkRoute = adminRoute('post', '/api/trunks/{trunkName}/check', {
   operationId: 'checkTrunk',
   summary: 'Checks a SIP trunk step by step',
   description: [

@@ -5,8 +5,8 @@ import { PREVIEW_CHARACTERS_MAX } from '../../domain/agent/voice-catalogue.ts';
 import { given } from '../../domain/ids.ts';
 import { ServiceError } from '../../domain/service-error.ts';
 import type { ApiApp, ApiDeps } from '../api-env.ts';
-import { describeRoute, jsonResponse } from '../http/describe-route.ts';
-import { PAGE_LIMIT, pageOf, pagingFields } from '../schemas/query-schemas.ts';
+import { describeRoute, jsonResponse, pageResponse, routesOf } from '../http/describe-route.ts';
+import { PAGE_LIMIT, pagingFields } from '../schemas/query-schemas.ts';
 import { viewOf } from '../serializers.ts';
 
 const voiceSchema = z
@@ -30,8 +30,6 @@ const voiceSchema = z
   })
   .openapi('Voice');
 
-const voicePageSchema = pageOf(voiceSchema).openapi('VoicePage');
-
 const voiceQuerySchema = z.strictObject({
   ...pagingFields(PAGE_LIMIT),
   locale: z
@@ -43,8 +41,6 @@ const voiceQuerySchema = z.strictObject({
     .regex(/^[A-Za-z]{2,3}$/, 'expected an ISO 639 code, such as en')
     .optional(),
 });
-
-const voicePathSchema = z.object({ voiceId: z.string() });
 
 const previewQuerySchema = z.strictObject({
   text: z
@@ -62,27 +58,23 @@ const previewQuerySchema = z.strictObject({
 /** A sentence is made in less. */
 const RETRY_AFTER_SECONDS = 1;
 
-const shared = { tag: 'Voices' } as const;
+const readRoute = routesOf({ tag: 'Voices', scope: 'agents:read' });
 
-const listRoute = describeRoute('get', '/api/voices', {
-  ...shared,
+const listRoute = readRoute('get', '/api/voices', {
   operationId: 'listVoices',
   summary: 'Lists the voices that this server can speak, by id',
   description:
     'The same for every account. Which engine speaks a voice depends on the models that are installed. Voices of speech servers (`TTS=openai`, `wyoming`) are listed by their own names once a server has told them.',
-  scope: 'agents:read',
   request: { query: voiceQuerySchema },
-  responses: { 200: jsonResponse('A page of voices.', voicePageSchema) },
+  responses: { 200: pageResponse('A page of voices.', 'VoicePage', voiceSchema) },
 });
 
-const previewRoute = describeRoute('get', '/api/voices/{voiceId}/preview', {
-  ...shared,
+const previewRoute = readRoute('get', '/api/voices/{voiceId}/preview', {
   operationId: 'previewVoice',
   summary: 'Says a sentence as callers would hear it',
   description:
     'A WAV file as on the telephone: 8 kHz, mono, 16-bit. 503 with `Retry-After` while too many previews are being made.',
-  scope: 'agents:read',
-  request: { params: voicePathSchema, query: previewQuerySchema },
+  request: { query: previewQuerySchema },
   responses: {
     200: {
       description: 'The sentence.',
@@ -141,11 +133,11 @@ const languageModelsSchema = z
 
 const getRoute = describeRoute('get', '/api/language-models', {
   tag: 'Agents',
+  scope: 'agents:read',
   operationId: 'getLanguageModels',
   summary: 'Shows the language models that agents can be given',
   description:
     'The same for every account: the models of the first engine in `LLM`, where that is Ollama or an OpenAI-compatible server. llama.cpp and the rule book have one model each, and nothing to choose. The list may be 5 s old.',
-  scope: 'agents:read',
   responses: { 200: jsonResponse('Names of models.', languageModelsSchema) },
 });
 

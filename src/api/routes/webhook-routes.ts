@@ -15,7 +15,7 @@ import {
 } from '../../domain/webhook/webhook-endpoint.ts';
 import { type ApiApp, type ApiDeps, callerOf, scopeOf } from '../api-env.ts';
 import { answerOnce } from '../http/answer-once.ts';
-import { describeRoute, jsonBody, jsonResponse } from '../http/describe-route.ts';
+import { jsonBody, jsonResponse, pageResponse, routesOf } from '../http/describe-route.ts';
 import { existing } from '../http/errors.ts';
 import { pageQuerySchema } from '../schemas/query-schemas.ts';
 import {
@@ -23,12 +23,8 @@ import {
   createdEndpointSchema,
   createEndpointSchema,
   deliveryDetailSchema,
-  deliveryPageSchema,
-  deliveryPathSchema,
   deliveryQuerySchema,
   deliverySchema,
-  endpointPageSchema,
-  endpointPathSchema,
   endpointSchema,
   lastAttemptSchema,
   patchEndpointSchema,
@@ -38,20 +34,18 @@ import {
 } from '../schemas/webhook-schemas.ts';
 import { viewOf } from '../serializers.ts';
 
-const reads = { tag: 'Webhooks', scope: 'webhooks:read' } as const;
+const readRoute = routesOf({ tag: 'Webhooks', scope: 'webhooks:read' });
 
-const writes = { tag: 'Webhooks', scope: 'webhooks:write' } as const;
+const writeRoute = routesOf({ tag: 'Webhooks', scope: 'webhooks:write' });
 
-const listRoute = describeRoute('get', '/api/webhooks/endpoints', {
-  ...reads,
+const listRoute = readRoute('get', '/api/webhooks/endpoints', {
   operationId: 'listWebhookEndpoints',
   summary: 'Lists webhook endpoints, newest first',
   request: { query: pageQuerySchema },
-  responses: { 200: jsonResponse('A page of endpoints.', endpointPageSchema) },
+  responses: { 200: pageResponse('A page of endpoints.', 'WebhookEndpointPage', endpointSchema) },
 });
 
-const newRoute = describeRoute('post', '/api/webhooks/endpoints', {
-  ...writes,
+const newRoute = writeRoute('post', '/api/webhooks/endpoints', {
   operationId: 'createWebhookEndpoint',
   summary: 'Registers a webhook endpoint',
   description: `At most ${WEBHOOK_ENDPOINTS_MAX} an environment (409). It is sent the events that happen from now on. A url that is no https URL is 400; one whose host is a private, loopback or special address is 422.`,
@@ -61,41 +55,34 @@ const newRoute = describeRoute('post', '/api/webhooks/endpoints', {
   },
 });
 
-const getRoute = describeRoute('get', '/api/webhooks/endpoints/{endpointId}', {
-  ...reads,
+const getRoute = readRoute('get', '/api/webhooks/endpoints/{endpointId}', {
   operationId: 'getWebhookEndpoint',
   summary: 'Shows a webhook endpoint',
-  request: { params: endpointPathSchema },
   responses: { 200: jsonResponse('Every field.', endpointSchema) },
 });
 
-const patchRoute = describeRoute('patch', '/api/webhooks/endpoints/{endpointId}', {
-  ...writes,
+const patchRoute = writeRoute('patch', '/api/webhooks/endpoints/{endpointId}', {
   operationId: 'updateWebhookEndpoint',
   summary: 'Changes the fields that the body has',
   description:
     'The status that it already has changes nothing. What waits for an endpoint that is disabled fails, and can be resent later. Made active, an endpoint begins without failures; what happened meanwhile is in the ledger, `GET /api/events`.',
-  request: { params: endpointPathSchema, body: jsonBody(patchEndpointSchema) },
+  request: { body: jsonBody(patchEndpointSchema) },
   responses: { 200: jsonResponse('The endpoint was changed.', endpointSchema) },
   errors: [422],
 });
 
-const deleteRoute = describeRoute('delete', '/api/webhooks/endpoints/{endpointId}', {
-  ...writes,
+const deleteRoute = writeRoute('delete', '/api/webhooks/endpoints/{endpointId}', {
   operationId: 'deleteWebhookEndpoint',
   summary: 'Deletes a webhook endpoint with its deliveries',
   description: 'An attempt that is on its way is not called back.',
-  request: { params: endpointPathSchema },
   responses: { 204: { description: 'The endpoint is gone.' } },
 });
 
-const testRoute = describeRoute('post', '/api/webhooks/endpoints/{endpointId}/test', {
-  ...writes,
+const testRoute = writeRoute('post', '/api/webhooks/endpoints/{endpointId}/test', {
   operationId: 'testWebhookEndpoint',
   summary: 'Sends a test event to a webhook endpoint',
   description:
     'An event of the kind `webhook.test`, whichever kinds the endpoint listens to; its data is `{endpointId}`. A disabled endpoint is 409.',
-  request: { params: endpointPathSchema },
   responses: { 202: jsonResponse('The event is on its way.', testSentSchema) },
 });
 
@@ -205,37 +192,31 @@ async function endpointView(
   });
 }
 
-const listDeliveriesRoute = describeRoute('get', '/api/webhooks/deliveries', {
-  ...reads,
+const listDeliveriesRoute = readRoute('get', '/api/webhooks/deliveries', {
   operationId: 'listWebhookDeliveries',
   summary: 'Lists deliveries, newest first',
   description: 'Kept for 30 days, as their events.',
   request: { query: deliveryQuerySchema },
-  responses: { 200: jsonResponse('A page of deliveries.', deliveryPageSchema) },
+  responses: { 200: pageResponse('A page of deliveries.', 'WebhookDeliveryPage', deliverySchema) },
 });
 
-const getDeliveryRoute = describeRoute('get', '/api/webhooks/deliveries/{deliveryId}', {
-  ...reads,
+const getDeliveryRoute = readRoute('get', '/api/webhooks/deliveries/{deliveryId}', {
   operationId: 'getWebhookDelivery',
   summary: 'Shows a delivery with its attempts',
-  request: { params: deliveryPathSchema },
   responses: {
     200: jsonResponse('The delivery and what each attempt met.', deliveryDetailSchema),
   },
 });
 
-const resendRoute = describeRoute('post', '/api/webhooks/deliveries/{deliveryId}/resend', {
-  ...writes,
+const resendRoute = writeRoute('post', '/api/webhooks/deliveries/{deliveryId}/resend', {
   operationId: 'resendWebhookDelivery',
   summary: 'Sends a delivery again',
   description:
     'From its first attempt, with the same event id and body, whether it failed or succeeded. One that waits for its next attempt is sent now. While it is being sent, or its endpoint is disabled: 409.',
-  request: { params: deliveryPathSchema },
   responses: { 202: jsonResponse('The delivery is on its way.', deliverySchema) },
 });
 
-const rangeRoute = describeRoute('post', '/api/webhooks/resend', {
-  ...writes,
+const rangeRoute = writeRoute('post', '/api/webhooks/resend', {
   operationId: 'resendWebhooks',
   summary: 'Sends the deliveries of a span of time again',
   description: `Chosen by when their events were created, ${RESENDS_MAX} at most, oldest first; deliveries of disabled endpoints are left out. An endpointId that is disabled is 409. Events that an endpoint was never sent are in the ledger, \`GET /api/events\`.`,

@@ -15,7 +15,7 @@ import { SMS_GATEWAY_NAME } from '../../domain/sms/sms-gateway.ts';
 import { SCHEMA_LIMITS } from '../../domain/tool/argument-schema.ts';
 import { TOOL_NAME } from '../../domain/tool/custom-tool.ts';
 import { isLanguageTag } from '../../lib/language-tag.ts';
-import { PAGE_LIMIT, pageOf, pagingFields } from './query-schemas.ts';
+import { PAGE_LIMIT, pagingFields } from './query-schemas.ts';
 
 const LIMITS = AGENT_LIMITS;
 
@@ -342,9 +342,6 @@ export const agentItemSchema = agentSchema
   })
   .openapi('AgentItem');
 
-/** One page of agents. */
-export const agentPageSchema = pageOf(agentItemSchema).openapi('AgentPage');
-
 /** Answer to `POST /api/agents`. */
 export const createdAgentSchema = agentSchema
   .pick({ id: true, name: true, status: true, createdAt: true })
@@ -359,9 +356,4 @@ export const patchedAgentSchema = agentSchema
 export const agentQuerySchema = z.strictObject({
   ...pagingFields(PAGE_LIMIT),
   status: z.enum(['active', 'paused', 'all']).default('all'),
-});
-
-/** Path of one agent. */
-export const agentPathSchema = z.object({
-  agentId: z.string(),
 });

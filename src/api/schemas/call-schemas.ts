@@ -298,9 +298,6 @@ export const callQuerySchema = z
 /** Query of a timeline. */
 export const timelineQuerySchema = z.strictObject(pagingFields({ default: 100, max: 1000 }));
 
-/** Path of one call. */
-export const callPathSchema = z.object({ callId: z.string() });
-
 /** The two parameters of a link to a recording; both or neither. */
 export const recordingQuerySchema = z
   .strictObject({

@@ -7,7 +7,7 @@ import {
 } from '../../domain/campaign/campaign.ts';
 import { WINDOW_DAYS_MAX } from '../../domain/dialing/dial-window.ts';
 import { metadataSchema, overridesSchema } from './outbound-schemas.ts';
-import { instantSchema, PAGE_LIMIT, pageOf, pagingFields } from './query-schemas.ts';
+import { instantSchema, PAGE_LIMIT, pagingFields } from './query-schemas.ts';
 
 const { callsPerMinute, contactsMax, maxConcurrentCalls, retriesMax, retryDelaySeconds } =
   CAMPAIGN_LIMITS;
@@ -146,13 +146,6 @@ export const campaignContactSchema = z
     }),
   })
   .openapi('CampaignContact');
-
-/** One page of campaigns. */
-export const campaignPageSchema = pageOf(campaignSchema).openapi('CampaignPage');
-
-/** One page of contacts. */
-export const campaignContactPageSchema =
-  pageOf(campaignContactSchema).openapi('CampaignContactPage');
 
 /** Path of one campaign. */
 export const campaignPathSchema = z.object({

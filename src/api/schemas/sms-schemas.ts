@@ -9,7 +9,6 @@ import {
 import { SMS_STATES } from '../../domain/sms/sms-message.ts';
 import { WEBHOOK_URL_CHARS_MAX } from '../../domain/webhook/webhook-url.ts';
 import { allDifferent, words } from './agent-schemas.ts';
-import { pageOf } from './query-schemas.ts';
 
 const LIMITS = SMS_GATEWAY_LIMITS;
 
@@ -161,9 +160,6 @@ export const smsMessageSchema = z
 export const optOutSchema = z
   .object({ number: z.string(), createdAt: z.iso.datetime() })
   .openapi('SmsOptOut');
-
-/** One page of opt-outs. */
-export const optOutPageSchema = pageOf(optOutSchema).openapi('SmsOptOutPage');
 
 /** Path of one opt-out. */
 export const optOutPathSchema = z.object({

@@ -9,14 +9,7 @@ import {
 } from '../../domain/webhook/webhook-endpoint.ts';
 import { WEBHOOK_URL_CHARS_MAX } from '../../domain/webhook/webhook-url.ts';
 import { PLAIN_TEXT } from './agent-schemas.ts';
-import {
-  dayEnd,
-  dayStart,
-  instantSchema,
-  PAGE_LIMIT,
-  pageOf,
-  pagingFields,
-} from './query-schemas.ts';
+import { dayEnd, dayStart, instantSchema, PAGE_LIMIT, pagingFields } from './query-schemas.ts';
 
 const timestamp = z.iso.datetime();
 
@@ -99,12 +92,6 @@ export const createdEndpointSchema = endpointSchema
   .pick({ id: true, url: true, events: true, description: true, status: true, createdAt: true })
   .openapi('CreatedWebhookEndpoint');
 
-/** One page of webhook endpoints. */
-export const endpointPageSchema = pageOf(endpointSchema).openapi('WebhookEndpointPage');
-
-/** Path of one endpoint. */
-export const endpointPathSchema = z.object({ endpointId: z.string() });
-
 /** Answer to a test event: the delivery to look at. */
 export const testSentSchema = z
   .object({ deliveryId: z.string(), eventId: z.string() })
@@ -138,9 +125,6 @@ export const deliverySchema = z
     finishedAt: timestamp.nullable().openapi({ description: 'null while pending.' }),
   })
   .openapi('WebhookDelivery');
-
-/** One page of deliveries. */
-export const deliveryPageSchema = pageOf(deliverySchema).openapi('WebhookDeliveryPage');
 
 const keptHeaders = z.array(z.object({ name: z.string(), value: z.string() })).nullable();
 
@@ -186,9 +170,6 @@ export const deliveryQuerySchema = z.strictObject({
   endpointId: z.string().min(1).max(100).optional(),
   eventId: z.string().min(1).max(100).optional(),
 });
-
-/** Path of one delivery. */
-export const deliveryPathSchema = z.object({ deliveryId: z.string() });
 
 const expected = {
   error: ({ input }: { readonly input?: unknown }) =>

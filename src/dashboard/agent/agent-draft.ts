@@ -17,38 +17,38 @@ interface Pronunciation {
   readonly spoken: string;
 }
 
-/** Values of the agent form, each as the text of its input. */
-export interface AgentDraft {
-  readonly name: string;
-  readonly greeting: string;
-  readonly systemPrompt: string;
-  readonly voice: string;
-  readonly language: string;
-  readonly phoneNumber: string;
-  readonly tools: readonly string[];
-  /** Empty for none. */
-  readonly calendar: string;
+/** A form without input: texts as their inputs have them, empty for none. */
+export const NEW_AGENT = {
+  name: '',
+  greeting: '',
+  systemPrompt: '',
+  voice: 'en-US-JennyNeural',
+  language: 'en-US',
+  phoneNumber: '',
+  tools: [] as readonly string[],
+  calendar: '',
   /** Empty for the only one of the account. */
-  readonly smsGateway: string;
-  readonly maxDurationSeconds: string;
-  readonly silenceTimeoutSeconds: string;
-  readonly isInterruptible: boolean;
-  readonly responsiveness: string;
+  smsGateway: '',
+  maxDurationSeconds: '600',
+  silenceTimeoutSeconds: '10',
+  isInterruptible: true,
+  responsiveness: 'balanced',
   /** Name of a language model; empty for the server's own. */
-  readonly model: string;
-  readonly transferTargets: readonly TransferTarget[];
+  model: '',
+  transferTargets: [] as readonly TransferTarget[],
   /** Whether the caller comes back when the other party hangs up first. */
-  readonly doesReturn: boolean;
-  readonly transferAcceptance: boolean;
-  readonly pronunciations: readonly Pronunciation[];
-  readonly voicemailAction: string;
-  /** Empty for none. */
-  readonly voicemailMessage: string;
-  /** JSON Schema, indented; empty for none. */
-  readonly extract: string;
-  /** Empty for none. */
-  readonly successCriteria: string;
-}
+  doesReturn: false,
+  transferAcceptance: true,
+  pronunciations: [] as readonly Pronunciation[],
+  voicemailAction: 'continue',
+  voicemailMessage: '',
+  /** JSON Schema, indented. */
+  extract: '',
+  successCriteria: '',
+};
+
+/** Values of the agent form. */
+export type AgentDraft = Readonly<typeof NEW_AGENT>;
 
 /** Props of one part of the form. */
 export interface FormParts {
@@ -57,31 +57,6 @@ export interface FormParts {
   /** Messages by the path of their field. */
   readonly wrong: Readonly<Record<string, string>>;
 }
-
-export const NEW_AGENT: AgentDraft = {
-  name: '',
-  greeting: '',
-  systemPrompt: '',
-  voice: 'en-US-JennyNeural',
-  language: 'en-US',
-  phoneNumber: '',
-  tools: [],
-  calendar: '',
-  smsGateway: '',
-  maxDurationSeconds: '600',
-  silenceTimeoutSeconds: '10',
-  isInterruptible: true,
-  responsiveness: 'balanced',
-  model: '',
-  transferTargets: [],
-  doesReturn: false,
-  transferAcceptance: true,
-  pronunciations: [],
-  voicemailAction: 'continue',
-  voicemailMessage: '',
-  extract: '',
-  successCriteria: '',
-};
 
 export function draftOf(agent: Agent): AgentDraft {
   const { settings } = agent;

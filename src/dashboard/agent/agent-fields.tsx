@@ -151,16 +151,14 @@ function Row(props: {
  *
  * @param props.value empty for none; a name that is not loaded yet is shown too, so that saving keeps it.
  */
-export function NameField(props: {
-  readonly label: string;
-  /** API path that lists the names. */
-  readonly path: string;
-  /** Text of the choice without a name. */
-  readonly none: string;
-  readonly error: string | undefined;
-  readonly value: string;
-  readonly onValue: (value: string) => void;
-}) {
+export function NameField(
+  props: TextFieldProps & {
+    /** API path that lists the names. */
+    readonly path: string;
+    /** Text of the choice without a name. */
+    readonly none: string;
+  },
+) {
   const { value, path, none } = props;
   const { value: page } = useApi<Paged<{ readonly name: string }>>(path, QUERY);
   const names = page?.data.map(({ name }) => name) ?? [];
@@ -174,22 +172,15 @@ export function NameField(props: {
  *
  * @param props.value empty for the server's own; a name that is not at the model server is shown too, so that saving keeps it.
  */
-export function ModelField(props: {
-  readonly value: string;
-  readonly error: string | undefined;
-  readonly onValue: (value: string) => void;
-}) {
-  const { value, error, onValue } = props;
+export function ModelField(props: TextFieldProps) {
+  const { value } = props;
   const { value: known } = useApi<LanguageModels>('api/language-models');
   if (known === undefined || known.models.length === 0) return null;
   const isMissing = value !== '' && !known.models.includes(value);
   return (
     <SelectField
-      label={t('agent.model')}
+      {...props}
       hint={t('agent.modelHint')}
-      error={error}
-      value={value}
-      onValue={onValue}
       options={[
         ['', t('agent.ownModel', { name: known.ownModel })],
         ...known.models.map((name) => [name, name] as const),

@@ -6,13 +6,8 @@ import type { Agent } from '../api-types.ts';
 import { language, t } from '../app-state.ts';
 import { BroughtBack } from '../forms/kept-form.tsx';
 import { Dialog, Question } from '../parts/dialog.tsx';
-import {
-  CheckField,
-  SelectField,
-  TextField,
-  type TextFieldProps,
-  wordOptions,
-} from '../parts/field.tsx';
+import { CheckField, SelectField, TextField, wordOptions } from '../parts/field.tsx';
+import type { TextKey } from '../text/text.ts';
 import { type AgentDraft, type FormParts, NEW_AGENT } from './agent-draft.ts';
 import {
   ModelField,
@@ -46,28 +41,21 @@ export function AgentForm(props: {
   );
 }
 
-type TextName =
-  | 'name'
-  | 'greeting'
-  | 'systemPrompt'
-  | 'language'
-  | 'phoneNumber'
-  | 'maxDurationSeconds'
-  | 'silenceTimeoutSeconds'
-  | 'voicemailMessage'
-  | 'successCriteria'
-  | 'extract';
+/** Fields of the draft whose label is `agent.<name>`. */
+type LabelledName = keyof {
+  [Name in keyof AgentDraft as `agent.${Name}` extends TextKey ? Name : never]: 1;
+};
 
-/** The parts of a text field that follow from its name. */
-function fieldOf(
-  name: TextName,
+/** The props of a field that follow from its name. */
+function fieldOf<Name extends LabelledName>(
+  name: Name,
   { draft, change, wrong }: FormParts,
   path: string = name,
-): TextFieldProps {
+) {
   return {
     label: t(`agent.${name}`),
     value: draft[name],
-    onValue: (value) => change({ [name]: value }),
+    onValue: (value: AgentDraft[Name]) => change({ [name]: value }),
     error: messageUnder(wrong, path),
   };
 }
@@ -100,32 +88,21 @@ function Words(form: FormParts) {
 
 /** Settings of tools, calendar, messages and transfers. */
 function Abilities(form: FormParts) {
-  const { draft, change, wrong } = form;
+  const { draft, change } = form;
   return (
     <>
       <h2>{t('agent.sectionTools')}</h2>
-      <ToolsField
-        label={t('agent.tools')}
-        error={messageUnder(wrong, 'tools')}
-        value={draft.tools}
-        onValue={(tools) => change({ tools })}
-      />
+      <ToolsField {...fieldOf('tools', form)} />
       <div class="pair">
         <NameField
-          label={t('agent.calendar')}
+          {...fieldOf('calendar', form)}
           path="api/calendars"
           none={t('agent.noCalendar')}
-          error={messageUnder(wrong, 'calendar')}
-          value={draft.calendar}
-          onValue={(calendar) => change({ calendar })}
         />
         <NameField
-          label={t('agent.smsGateway')}
+          {...fieldOf('smsGateway', form)}
           path="api/sms-gateways"
           none={t('agent.onlyGateway')}
-          error={messageUnder(wrong, 'smsGateway')}
-          value={draft.smsGateway}
-          onValue={(smsGateway) => change({ smsGateway })}
         />
       </div>
       <TransferTargets {...form} />
@@ -144,7 +121,7 @@ function Abilities(form: FormParts) {
 }
 
 function Handling(form: FormParts) {
-  const { draft, change, wrong } = form;
+  const { draft, change } = form;
   return (
     <>
       <h2>{t('agent.sectionHandling')}</h2>
@@ -164,16 +141,10 @@ function Handling(form: FormParts) {
         onChecked={(isInterruptible) => change({ isInterruptible })}
       />
       <SelectField
-        label={t('agent.responsiveness')}
-        value={draft.responsiveness}
-        onValue={(responsiveness) => change({ responsiveness })}
+        {...fieldOf('responsiveness', form)}
         options={wordOptions('responsiveness', ['fast', 'balanced', 'patient'])}
       />
-      <ModelField
-        value={draft.model}
-        error={messageUnder(wrong, 'model')}
-        onValue={(model) => change({ model })}
-      />
+      <ModelField {...fieldOf('model', form)} />
       <VoicemailFields {...form} />
     </>
   );
@@ -181,16 +152,13 @@ function Handling(form: FormParts) {
 
 /** Settings for outgoing calls that an answering machine takes. */
 function VoicemailFields(form: FormParts) {
-  const { draft, change } = form;
   return (
     <>
       <SelectField
-        label={t('agent.voicemailAction')}
-        value={draft.voicemailAction}
-        onValue={(voicemailAction) => change({ voicemailAction })}
+        {...fieldOf('voicemailAction', form, 'settings.voicemail.action')}
         options={wordOptions('voicemail', ['continue', 'hang_up', 'leave_message'])}
       />
-      {draft.voicemailAction === 'leave_message' && (
+      {form.draft.voicemailAction === 'leave_message' && (
         <TextField {...fieldOf('voicemailMessage', form, 'settings.voicemail.message')} rows={2} />
       )}
     </>

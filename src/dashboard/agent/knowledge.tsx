@@ -1,7 +1,7 @@
 /** The documents that an agent answers from: added as a file or as text, looked at, deleted; and their page, an agent at a time. */
 import { messageUnder } from '../api-error.ts';
 import type { KnowledgeDocument, KnowledgeText } from '../api-types.ts';
-import { client, formats, say, t } from '../app-state.ts';
+import { client, formats, refresh, say, t } from '../app-state.ts';
 import { ConfirmButton, DialogButton } from '../parts/dialog.tsx';
 import { FileField, SelectField, TextField } from '../parts/field.tsx';
 import { Form, useForm } from '../parts/form.tsx';
@@ -11,11 +11,10 @@ import {
   LinkButton,
   Loading,
   Page,
+  PagedTable,
   Scroller,
   Section,
   Shown,
-  ShownPage,
-  Table,
 } from '../parts/page.tsx';
 import { useAgents, useApi, usePages } from '../parts/use-load.ts';
 
@@ -34,39 +33,27 @@ export function Knowledge({ agentId }: { readonly agentId: string }) {
       title={t('nav.knowledge')}
       actions={
         <DialogButton label={t('knowledge.add')} needs="editor">
-          {(close) => <AddDocument path={path} onAdded={loaded.reload} onClose={close} />}
+          {(close) => <AddDocument path={path} onClose={close} />}
         </DialogButton>
       }
     >
-      <ShownPage loaded={loaded}>
-        {(documents) => (
-          <Table
-            label={t('nav.knowledge')}
-            rows={documents}
-            empty={t('knowledge.none')}
-            keyOf={({ id }) => id}
-            columns={{
-              name: ['cut', ({ name }) => name],
-              no: ['figure', ({ version }) => version],
-              passages: ['figure', ({ passages }) => formats.value.count(passages)],
-              changedAt: ({ updatedAt }) => <Instant at={updatedAt} />,
-              actions: ({ id, name }) => (
-                <DocumentActions path={`${path}/${id}`} name={name} onChanged={loaded.reload} />
-              ),
-            }}
-          />
-        )}
-      </ShownPage>
+      <PagedTable
+        label={t('nav.knowledge')}
+        loaded={loaded}
+        empty={t('knowledge.none')}
+        columns={{
+          name: ['cut', ({ name }) => name],
+          no: ['figure', ({ version }) => version],
+          passages: ['figure', ({ passages }) => formats.value.count(passages)],
+          changedAt: ({ updatedAt }) => <Instant at={updatedAt} />,
+          actions: ({ id, name }) => <DocumentActions path={`${path}/${id}`} name={name} />,
+        }}
+      />
     </Section>
   );
 }
 
-function DocumentActions(props: {
-  readonly path: string;
-  readonly name: string;
-  readonly onChanged: () => void;
-}) {
-  const { path, name, onChanged } = props;
+function DocumentActions({ path, name }: { readonly path: string; readonly name: string }) {
   return (
     <div class="actions">
       <DialogButton label={t('knowledge.read')} title={name}>
@@ -76,7 +63,7 @@ function DocumentActions(props: {
         needs="editor"
         label={t('knowledge.delete')}
         question={t('knowledge.deleteQuestion', { name })}
-        onConfirm={() => client.api(path, { method: 'DELETE' }).then(onChanged)}
+        onConfirm={() => client.api(path, { method: 'DELETE' }).then(refresh)}
       />
     </div>
   );
@@ -102,16 +89,12 @@ interface Draft {
   readonly text: string;
 }
 
-function AddDocument(props: {
-  readonly path: string;
-  readonly onAdded: () => void;
-  readonly onClose: () => void;
-}) {
+function AddDocument(props: { readonly path: string; readonly onClose: () => void }) {
   const form = useForm<Draft>({ name: '', file: null, text: '' }, async (draft) => {
     const signal = AbortSignal.timeout(UPLOAD_MS_MAX);
     await client.api(props.path, { method: 'POST', body: bodyOf(draft), signal });
     say(t('knowledge.added'));
-    props.onAdded();
+    refresh();
     props.onClose();
   });
   return (
@@ -124,9 +107,9 @@ function AddDocument(props: {
         onFile={(file) => form.change({ file })}
       />
       {form.values.file === null && (
-        <TextField label={t('knowledge.text')} rows={8} {...form.field('text')} />
+        <TextField rows={8} {...form.field('text', 'knowledge.text')} />
       )}
-      <TextField label={t('field.name')} hint={t('knowledge.nameHint')} {...form.field('name')} />
+      <TextField {...form.field('name', 'field.name', 'knowledge.nameHint')} />
     </Form>
   );
 }

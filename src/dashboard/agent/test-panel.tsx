@@ -1,6 +1,6 @@
 /** Tries the agent next to its settings: in a written chat and by phone, with the time that each answer took. */
 import { useRef, useState } from 'preact/hooks';
-import type { Agent, CallDetail, ChatAnswer, Paged, TimelineEntry } from '../api-types.ts';
+import type { Agent, ChatAnswer } from '../api-types.ts';
 import { client, formats, t } from '../app-state.ts';
 import { isOver } from '../live-state.ts';
 import { TalkButton } from '../parts/call-buttons.tsx';
@@ -8,7 +8,7 @@ import { TextField } from '../parts/field.tsx';
 import { useSubmit } from '../parts/form.tsx';
 import { Button, Problem, Section, Shown } from '../parts/page.tsx';
 import { useFollow } from '../parts/use-follow.ts';
-import { useLoad } from '../parts/use-load.ts';
+import { useCallRecord } from '../parts/use-load.ts';
 import { Waterfall } from '../parts/waterfall.tsx';
 import { recordingOriginMs } from '../time-line.ts';
 import { agentWithDraft, type SeenAgent } from './agent-changes.ts';
@@ -54,29 +54,17 @@ export function TestPanel(props: {
 /** Interval of updates while the call is in progress. */
 const REFRESH_MS = 2000;
 
-/** More entries than that are not drawn. */
-const TIMELINE_MAX = 500;
-
 /** Time of each turn of the newest test call, by stage. */
 function TestCall({ callId }: { readonly callId: string }) {
-  const path = `api/calls/${encodeURIComponent(callId)}`;
-  const loaded = useLoad(
-    ['test-call', path],
-    async (signal) => {
-      const query = { limit: TIMELINE_MAX };
-      const [call, timeline] = await Promise.all([
-        client.api<CallDetail>(path, { signal }),
-        client.api<Paged<TimelineEntry>>(`${path}/events`, { query, signal }),
-      ]);
-      return { call, entries: timeline.data };
-    },
-    { refreshMs: REFRESH_MS, isLast: ({ call }) => isOver(call) },
-  );
+  const loaded = useCallRecord(callId, {
+    refreshMs: REFRESH_MS,
+    isLast: ({ call }) => isOver(call),
+  });
   return (
     <Section title={t('try.call')} actions={<a href={`#/calls/${callId}`}>{t('phone.record')}</a>}>
       <Shown loaded={loaded}>
-        {({ call, entries }) => (
-          <Waterfall entries={entries} originMs={recordingOriginMs(entries, call.startedAt)} />
+        {({ call, timeline }) => (
+          <Waterfall entries={timeline} originMs={recordingOriginMs(timeline, call.startedAt)} />
         )}
       </Shown>
     </Section>

@@ -2,7 +2,7 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { ApiError, isMissing } from '../api-error.ts';
 import type { Agent, SavedDraft } from '../api-types.ts';
-import { client, may, say, t } from '../app-state.ts';
+import { client, may, refresh, say, t } from '../app-state.ts';
 import { useLeaveQuestion } from '../forms/kept-form.tsx';
 import { WINDOW } from '../kept.ts';
 import { useSubmit } from '../parts/form.tsx';
@@ -35,7 +35,6 @@ interface FormProps {
   /** Saved agent that the form begins with, where nothing typed before is kept; undefined where an agent is created. */
   readonly seen: SeenAgent | undefined;
   readonly path: string;
-  readonly onSaved: () => void;
 }
 
 export function useAgentForm(props: FormProps) {
@@ -83,7 +82,7 @@ function useSending(
   const guarded = async (work: () => Promise<KeptDraft>, sent: () => KeptDraft) => {
     try {
       restart(await work());
-      props.onSaved();
+      refresh();
     } catch (error) {
       if (error instanceof ApiError && error.status === 412)
         setConflict(conflictOf(await loadSeen(path), sent()));

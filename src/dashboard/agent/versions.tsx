@@ -2,7 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import type { Agent, AgentContent, AgentVersion, Paged, Responsiveness } from '../api-types.ts';
-import { client, formats, may, t, word } from '../app-state.ts';
+import { client, formats, may, refresh, t, word } from '../app-state.ts';
 import { ChangeConflict, DifferenceList } from '../forms/resource-form.tsx';
 import { ConfirmButton, DialogButton } from '../parts/dialog.tsx';
 import { SelectField } from '../parts/field.tsx';
@@ -120,20 +120,18 @@ const PER_PAGE = 10;
 
 export function Versions(props: {
   readonly agent: Agent;
-  /** Changes whenever the agent was saved. */
-  readonly round: number;
   readonly onRestored: (agent: Agent) => void;
 }) {
-  const { agent, round, onRestored } = props;
+  const { agent, onRestored } = props;
   const [offset, setOffset] = useState(0);
   const path = `api/agents/${encodeURIComponent(agent.id)}/versions`;
   // One more than is shown: the version before the last one.
   const query = { limit: PER_PAGE + 1, offset };
-  const loaded = useApi<Paged<AgentVersion>>(path, query, { round });
+  const loaded = useApi<Paged<AgentVersion>>(path, query);
   const restore = async (version: number) => {
     onRestored(await client.api<Agent>(`${path}/${version}/restore`, { method: 'POST' }));
     setOffset(0);
-    loaded.reload();
+    refresh();
   };
   return (
     <Section title={t('versions.title')}>

@@ -1,30 +1,46 @@
-/** A uPlot chart: its options and colours, the figures under the cursor as text, and all of them as a table. */
-import type { ComponentChildren } from 'preact';
+/** A section with a uPlot chart: its options and colours, the figures under the cursor as text, and all of them as a table. */
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
-import { shownTheme, t } from '../app-state.ts';
+import { formats, shownTheme, t } from '../app-state.ts';
+import { type Columns, type FieldName, Section, Table } from '../parts/page.tsx';
 import { useWidth } from '../parts/use-width.ts';
 
 /** @param props.facts must stay the same object while nothing changes: another one draws the chart again. */
-export function Chart(props: {
+export function ChartSection(props: {
   readonly label: string;
+  readonly hint?: string;
   readonly facts: ChartFacts;
-  /** The table of the same figures. */
-  readonly children: ComponentChildren;
 }) {
-  const { label, facts } = props;
+  const { label, hint, facts } = props;
   const [place, setPlace] = useState<number | undefined>(undefined);
   return (
-    <>
+    <Section title={label}>
+      {hint !== undefined && <p class="muted">{hint}</p>}
       <Legend facts={facts} place={place} />
       <Plot label={label} facts={facts} place={place} onPlace={setPlace} />
       <details>
         <summary>{t('analytics.table')}</summary>
-        {props.children}
+        <FigureTable label={label} facts={facts} />
       </details>
-    </>
+    </Section>
   );
+}
+
+function FigureTable({ label, facts }: { readonly label: string; readonly facts: ChartFacts }) {
+  const { by, categories, series, counts, isListed = () => true } = facts;
+  const columns = Object.fromEntries([
+    [by, (place: number) => categories[place]],
+    ...Object.entries(counts ?? {}).map(([field, values]) => [
+      field,
+      ['number', (place: number) => formats.value.count(values[place] ?? 0)],
+    ]),
+    ...series.map(({ field, values }) => [
+      field,
+      ['number', (place: number) => textOf(facts, values[place])],
+    ]),
+  ]) as Columns<number>;
+  return <Table label={label} rows={[...categories.keys()].filter(isListed)} columns={columns} />;
 }
 
 /** Names and colours of the series, with their values where the cursor is. */
@@ -37,12 +53,12 @@ function Legend({
 }) {
   return (
     <ul class="legend">
-      {facts.series.map(({ name, color, values }) => (
-        <li key={name}>
+      {facts.series.map(({ field, color, values }) => (
+        <li key={field}>
           <svg viewBox="0 0 10 10" aria-hidden="true">
             <rect width="10" height="10" rx="2" fill={`var(${color})`} />
           </svg>
-          {name}
+          {t(`field.${field}`)}
           {place !== undefined && <strong> {textOf(facts, values[place])}</strong>}
         </li>
       ))}
@@ -120,14 +136,14 @@ function Plot(props: {
 /** Figures at a place as text, such as `20 Nov: Completed 5, Missed 1`. */
 function readOut(facts: ChartFacts, place: number): string {
   const values = facts.series.map(
-    ({ name, values: all }) => `${name} ${textOf(facts, all[place])}`,
+    ({ field, values: all }) => `${t(`field.${field}`)} ${textOf(facts, all[place])}`,
   );
   return `${facts.categories[place]}: ${values.join(', ')}`;
 }
 
 /** One series, with a value for each category; null where there is none. */
 interface ChartSeries {
-  readonly name: string;
+  readonly field: FieldName;
   /** Variable of `tokens.css`, such as `--accent`. */
   readonly color: string;
   readonly values: readonly (number | null)[];
@@ -136,9 +152,15 @@ interface ChartSeries {
 /** Bars that stand on each other, the first series lowest; or lines. */
 export interface ChartFacts {
   readonly kind: 'bars' | 'lines';
+  /** What the categories are. */
+  readonly by: 'day' | 'hour';
   /** Under the axis, from left to right. */
   readonly categories: readonly string[];
   readonly series: readonly ChartSeries[];
+  /** Further columns of the table, which are not drawn. */
+  readonly counts?: Readonly<Partial<Record<FieldName, readonly number[]>>>;
+  /** Whether the table has the category at a place; it has all unless given. */
+  readonly isListed?: (place: number) => boolean;
   readonly valueText: (value: number) => string;
 }
 

@@ -1,86 +1,47 @@
 /** The figures of a period, each with its change against the period before. */
-import type { ComponentChildren } from 'preact';
 import type { AnalyticsDetails } from '../api-types.ts';
 import { formats, t } from '../app-state.ts';
 import { clockText } from '../format.ts';
 import { FactList } from '../parts/page.tsx';
-import { type Change, changeOf, differenceOf, shareOf } from './report-sums.ts';
+import { type Better, changeOf, differenceOf, shareOf } from './report-sums.ts';
 
 type Summary = AnalyticsDetails['summary'];
 
 export function Figures({ details }: { readonly details: AnalyticsDetails }) {
-  const { summary: now, previous: before } = details;
-  const { count, percent, seconds, change, points } = formats.value;
-  const inPoints = (by: number) => t('analytics.points', { points: points(by) });
-  const duration = (value: number | null) => (value === null ? '–' : clockText(value));
-  const answer = (ms: number | null) => (ms === null ? '–' : seconds(ms));
-  const share = (value: number | null) => (value === null ? '–' : percent(value));
+  const { count, percent, seconds } = formats.value;
+  const figure = (label: string, facts: Omit<FigureProps, 'details'>) =>
+    [label, <Figure details={details} {...facts} />] as const;
   return (
     <FactList
       class="figures"
       facts={[
-        [
-          t('field.calls'),
-          <Figure
-            now={count(now.totalCalls)}
-            before={count(before.totalCalls)}
-            change={changeOf(now.totalCalls, before.totalCalls, 'neither')}
-            text={change}
-          />,
-        ],
-        [
-          t('analytics.completedShare'),
-          <Figure
-            now={share(completed(now))}
-            before={share(completed(before))}
-            change={differenceOf(completed(now), completed(before), 'more')}
-            text={inPoints}
-          />,
-        ],
-        [
-          t('field.averageDuration'),
-          <Figure
-            now={duration(now.averageDurationSeconds)}
-            before={duration(before.averageDurationSeconds)}
-            change={changeOf(now.averageDurationSeconds, before.averageDurationSeconds, 'neither')}
-            text={change}
-          />,
-        ],
-        [
-          t('analytics.medianAnswer'),
-          <Figure
-            now={answer(median(now))}
-            before={answer(median(before))}
-            change={changeOf(median(now), median(before), 'less')}
-            text={change}
-          />,
-        ],
-        ...costsOf(details),
+        figure(t('field.calls'), { of: ({ totalCalls }) => totalCalls, text: count }),
+        figure(t('analytics.completedShare'), {
+          ...{ of: completed, text: percent, better: 'more', isShare: true },
+        }),
+        figure(t('field.averageDuration'), {
+          ...{ of: ({ averageDurationSeconds: mean }) => mean, text: clockText },
+        }),
+        figure(t('analytics.medianAnswer'), {
+          ...{ of: ({ answerTime }) => answerTime?.p50Ms ?? null, text: seconds, better: 'less' },
+        }),
+        ...details.summary.costs.map(({ currency }) =>
+          figure(t('analytics.cost', { currency }), costIn(currency)),
+        ),
       ]}
     />
   );
 }
 
-/** Charges of carriers, a figure a currency; none where no call has a cost. */
-function costsOf({ summary, previous }: AnalyticsDetails) {
-  const { change, roundMoney } = formats.value;
-  return summary.costs.map((cost) => {
-    const earlier = previous.costs.find(({ currency }) => currency === cost.currency);
-    const before = earlier === undefined ? null : Number(earlier.amount);
-    return [
-      t('analytics.cost', { currency: cost.currency }),
-      <Figure
-        now={roundMoney(cost)}
-        before={earlier === undefined ? '–' : roundMoney(earlier)}
-        change={changeOf(Number(cost.amount), before, 'neither')}
-        text={change}
-      />,
-    ] as const;
-  });
-}
-
-function median({ answerTime }: Summary): number | null {
-  return answerTime?.p50Ms ?? null;
+/** Charges of carriers in a currency; none where no call has a cost. */
+function costIn(currency: string) {
+  return {
+    of: ({ costs }: Summary) => {
+      const cost = costs.find((one) => one.currency === currency);
+      return cost === undefined ? null : Number(cost.amount);
+    },
+    text: (value: number) => formats.value.roundMoney({ amount: String(value), currency }),
+  };
 }
 
 /** Share of completed calls among the calls that are over. */
@@ -88,20 +49,29 @@ function completed({ completedCalls, missedCalls, failedCalls }: Summary): numbe
   return shareOf(completedCalls, completedCalls + missedCalls + failedCalls);
 }
 
-function Figure(props: {
-  readonly now: string;
-  readonly before: string;
-  readonly change: Change | undefined;
-  readonly text: (by: number) => string;
-}): ComponentChildren {
-  const { now, before, change, text } = props;
+interface FigureProps {
+  readonly details: AnalyticsDetails;
+  /** Null where it is not known. */
+  readonly of: (summary: Summary) => number | null;
+  readonly text: (value: number) => string;
+  readonly better?: Better;
+  /** Whether it is a share, whose change is told in points. */
+  readonly isShare?: boolean;
+}
+
+function Figure({ details, of, text, better = 'neither', isShare = false }: FigureProps) {
+  const [now, before] = [of(details.summary), of(details.previous)];
+  const change = (isShare ? differenceOf : changeOf)(now, before, better);
+  const { points, change: relative } = formats.value;
+  const changeText = (by: number) =>
+    isShare ? t('analytics.points', { points: points(by) }) : relative(by);
   return (
     <>
-      {now}
+      {now === null ? '–' : text(now)}
       {change !== undefined && (
         <span class="figure-change">
-          <span class={`change-${change.tone}`}>{text(change.by)}</span>{' '}
-          {t('analytics.before', { before })}
+          <span class={`change-${change.tone}`}>{changeText(change.by)}</span>{' '}
+          {t('analytics.before', { before: before === null ? '–' : text(before) })}
         </span>
       )}
     </>

@@ -1,14 +1,14 @@
 /** Sums of a report as they are shown: changes against the period before, shares, and calls by agent; pure */
 import type { AnalyticsDetails } from '../api-types.ts';
 
-export interface Change {
+interface Change {
   /** Relative change to the figure before; of a share, the difference of both. */
   readonly by: number;
   readonly tone: 'good' | 'bad' | 'plain';
 }
 
 /** Which way is better. */
-type Better = 'more' | 'less' | 'neither';
+export type Better = 'more' | 'less' | 'neither';
 
 /** Smaller changes are none. */
 const CHANGE_MIN = 0.005;

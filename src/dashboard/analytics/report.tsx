@@ -4,7 +4,7 @@ import type { Analytics, AnalyticsDetails } from '../api-types.ts';
 import { formats, language, t, word } from '../app-state.ts';
 import { FactList, Section, Table } from '../parts/page.tsx';
 import type { Agents } from '../parts/use-load.ts';
-import { Chart, type ChartFacts } from './chart.tsx';
+import { type ChartFacts, ChartSection } from './chart.tsx';
 import { Figures } from './figures.tsx';
 import { type ShownAgent, shownAgents } from './report-sums.ts';
 
@@ -15,18 +15,10 @@ export function Report(props: { readonly details: AnalyticsDetails; readonly age
   return (
     <>
       <Figures details={details} />
-      <Section title={t('analytics.days')}>
-        <DayChart days={details.days} />
-      </Section>
-      {details.summary.answerTime !== null && (
-        <Section title={t('analytics.answers')}>
-          <AnswerChart days={details.days} />
-        </Section>
-      )}
+      <DayChart days={details.days} />
+      {details.summary.answerTime !== null && <AnswerChart days={details.days} />}
       <EngineCharts days={details.days} />
-      <Section title={t('analytics.hours')}>
-        <HourChart hours={details.hours} />
-      </Section>
+      <HourChart hours={details.hours} />
       <div class="section-pair">
         <EndReasons details={details} />
         <Totals details={details} />
@@ -36,111 +28,68 @@ export function Report(props: { readonly details: AnalyticsDetails; readonly age
   );
 }
 
-/** Names of series, their colours, and the field of a day that has their values. */
+/** Series with their colours, and the field of a day that has their values. */
 const DAY_SERIES = [
-  ['field.completed', '--accent', 'completedCalls'],
-  ['field.missed', '--control', 'missedCalls'],
-  ['field.failed', '--bad', 'failedCalls'],
+  ['completed', '--accent', 'completedCalls'],
+  ['missed', '--control', 'missedCalls'],
+  ['failed', '--bad', 'failedCalls'],
 ] as const;
 
 function DayChart({ days }: { readonly days: readonly Day[] }) {
-  const { count, day } = formats.value;
   const facts = useMemo<ChartFacts>(
     () => ({
-      kind: 'bars',
-      categories: days.map(({ date }) => day(date)),
-      series: DAY_SERIES.map(([name, color, field]) => ({
-        ...{ name: t(name), color },
-        values: days.map((one) => one[field]),
-      })),
-      valueText: count,
+      ...{ kind: 'bars', ...byDay(days), valueText: formats.value.count },
+      series: DAY_SERIES.map(([field, color, name]) => {
+        return { field, color, values: days.map((one) => one[name]) };
+      }),
+      counts: { calls: days.map(({ totalCalls }) => totalCalls) },
     }),
     [days, language.value],
   );
-  return (
-    <Chart label={t('analytics.days')} facts={facts}>
-      <Table
-        label={t('analytics.days')}
-        rows={days}
-        columns={{
-          day: ({ date }) => day(date),
-          calls: ['number', ({ totalCalls }) => count(totalCalls)],
-          completed: ['number', ({ completedCalls }) => count(completedCalls)],
-          missed: ['number', ({ missedCalls }) => count(missedCalls)],
-          failed: ['number', ({ failedCalls }) => count(failedCalls)],
-        }}
-      />
-    </Chart>
-  );
+  return <ChartSection label={t('analytics.days')} facts={facts} />;
+}
+
+function byDay(days: readonly Day[]) {
+  const categories = days.map(({ date }) => formats.value.day(date));
+  return { by: 'day', categories } as const;
 }
 
 const ANSWER_SERIES = [
-  ['field.p50', '--accent', 'p50Ms'],
-  ['field.p95', '--bad', 'p95Ms'],
+  ['p50', '--accent', 'p50Ms'],
+  ['p95', '--bad', 'p95Ms'],
 ] as const;
 
 function AnswerChart({ days }: { readonly days: readonly Day[] }) {
-  const { count, day, seconds } = formats.value;
   const facts = useMemo<ChartFacts>(
     () => ({
-      kind: 'lines',
-      categories: days.map(({ date }) => day(date)),
-      series: ANSWER_SERIES.map(([name, color, field]) => ({
-        ...{ name: t(name), color },
-        values: days.map(({ answerTime }) => answerTime?.[field] ?? null),
-      })),
-      valueText: seconds,
+      ...answerTimes(days),
+      series: ANSWER_SERIES.map(([field, color, name]) => {
+        return { field, color, values: days.map(({ answerTime }) => answerTime?.[name] ?? null) };
+      }),
+      counts: { answers: days.map(({ answerTime }) => answerTime?.turns ?? 0) },
     }),
     [days, language.value],
   );
-  return (
-    <>
-      <p class="muted">{t('analytics.answersHint')}</p>
-      <Chart label={t('analytics.answers')} facts={facts}>
-        <Table
-          label={t('analytics.answers')}
-          rows={days.flatMap(({ date, answerTime }) =>
-            answerTime === null ? [] : { date, ...answerTime },
-          )}
-          columns={{
-            day: ({ date }) => day(date),
-            answers: ['number', ({ turns }) => count(turns)],
-            p50: ['number', ({ p50Ms }) => seconds(p50Ms)],
-            p95: ['number', ({ p95Ms }) => seconds(p95Ms)],
-          }}
-        />
-      </Chart>
-    </>
-  );
+  const [label, hint] = [t('analytics.answers'), t('analytics.answersHint')];
+  return <ChartSection label={label} hint={hint} facts={facts} />;
+}
+
+/** Times by day; the table has the days that had an answer. */
+function answerTimes(days: readonly Day[]) {
+  const isListed = (place: number) => days[place]?.answerTime !== null;
+  return { ...byDay(days), kind: 'lines', isListed, valueText: formats.value.seconds } as const;
 }
 
 function HourChart({ hours }: { readonly hours: readonly number[] }) {
-  const { count } = formats.value;
   const facts = useMemo<ChartFacts>(
     () => ({
-      kind: 'bars',
-      categories: hours.map((_, hour) => hourText(hour)),
-      series: [{ name: t('field.calls'), color: '--accent', values: hours }],
-      valueText: count,
+      ...{ kind: 'bars', by: 'hour', valueText: formats.value.count },
+      categories: hours.map((_, hour) => `${String(hour).padStart(2, '0')}:00`),
+      series: [{ field: 'calls', color: '--accent', values: hours }],
     }),
     [hours, language.value],
   );
-  return (
-    <Chart label={t('analytics.hours')} facts={facts}>
-      <Table
-        label={t('analytics.hours')}
-        rows={hours}
-        columns={{
-          hour: (_, hour) => hourText(hour),
-          calls: ['number', (calls) => count(calls)],
-        }}
-      />
-    </Chart>
-  );
-}
-
-function hourText(hour: number): string {
-  return `${String(hour).padStart(2, '0')}:00`;
+  return <ChartSection label={t('analytics.hours')} facts={facts} />;
 }
 
 function EndReasons({ details: { endReasons } }: { readonly details: AnalyticsDetails }) {
@@ -266,9 +215,9 @@ export function UtcReport({ report }: { readonly report: Analytics }) {
 
 /** Engines with their names and colours, as in the turns of a call. */
 const ENGINES = [
-  ['recognition', 'field.textFinal', '--recognition'],
-  ['model', 'field.firstToken', '--model'],
-  ['voice', 'field.firstAudio', '--voice'],
+  ['recognition', 'textFinal', '--recognition'],
+  ['model', 'firstToken', '--model'],
+  ['voice', 'firstAudio', '--voice'],
 ] as const;
 
 /** Charts of the engines' times by day; nothing where no engine had a turn. */
@@ -291,39 +240,15 @@ function EngineChart(props: {
   readonly label: string;
 }) {
   const { days, of, label } = props;
-  const { day, seconds } = formats.value;
   const facts = useMemo<ChartFacts>(
     () => ({
-      kind: 'lines',
-      categories: days.map(({ date }) => day(date)),
-      series: ENGINES.map(([engine, name, color]) => ({
-        name: t(name),
-        color,
-        values: days.map(({ engineTimes }) => engineTimes[engine]?.[of] ?? null),
-      })),
-      valueText: seconds,
+      ...answerTimes(days),
+      series: ENGINES.map(([engine, field, color]) => {
+        const values = days.map(({ engineTimes }) => engineTimes[engine]?.[of] ?? null);
+        return { field, color, values };
+      }),
     }),
     [days, of, language.value],
   );
-  const cell = (engine: (typeof ENGINES)[number][0]) => (row: Day) => {
-    const times = row.engineTimes[engine];
-    return times === null ? '–' : seconds(times[of]);
-  };
-  return (
-    <Section title={label}>
-      <p class="muted">{t('analytics.enginesHint')}</p>
-      <Chart label={label} facts={facts}>
-        <Table
-          label={label}
-          rows={days.filter(({ answerTime }) => answerTime !== null)}
-          columns={{
-            day: ({ date }) => day(date),
-            textFinal: ['number', cell('recognition')],
-            firstToken: ['number', cell('model')],
-            firstAudio: ['number', cell('voice')],
-          }}
-        />
-      </Chart>
-    </Section>
-  );
+  return <ChartSection label={label} hint={t('analytics.enginesHint')} facts={facts} />;
 }

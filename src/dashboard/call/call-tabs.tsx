@@ -175,7 +175,6 @@ function CallEvents(props: EventsOfCall & { readonly onChanged: () => void }) {
       <Table
         label={t('field.events')}
         rows={events}
-        keyOf={({ id }) => id}
         columns={{
           event: ({ event }) => event,
           created: ({ createdAt }) => <Instant at={createdAt} />,

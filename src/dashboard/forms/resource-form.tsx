@@ -3,11 +3,12 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { ApiError, isMissing } from '../api-error.ts';
 import type { Role } from '../api-types.ts';
-import { client, t } from '../app-state.ts';
+import { client, refresh, say, t } from '../app-state.ts';
 import { ConfirmButton } from '../parts/dialog.tsx';
 import { Button, Empty, LinkButton, Missing, Page, Shown } from '../parts/page.tsx';
 import type { Loaded } from '../parts/use-load.ts';
 import { NEW_ID } from '../router.ts';
+import type { TextKey } from '../text/text.ts';
 import { type Fields, mergedFields, textDiff } from './form-changes.ts';
 import { type KeptFormState, useKeptForm } from './kept-form.tsx';
 
@@ -38,6 +39,8 @@ interface Options<Values, Thing> {
   readonly changesOf: (values: Values, begun: Values) => Fields;
   /** Left out for a form that is not kept while the reader looks at another page. */
   readonly withoutSecrets?: (values: Values) => Values;
+  /** Message after saving. */
+  readonly saved: TextKey;
   readonly onSaved: (resource: Thing) => void;
 }
 
@@ -56,6 +59,8 @@ export function useResourceForm<Values extends object, Thing extends Resource>(
       setConflict(saved.isNewer ? saved.resource : undefined);
       if (saved.isNewer) return undefined;
       setVersion(saved.resource.updatedAt);
+      say(t(options.saved));
+      refresh();
       onSaved(saved.resource);
       return resource === undefined ? blank() : draftOf(saved.resource);
     },

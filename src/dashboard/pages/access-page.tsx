@@ -68,18 +68,12 @@ export function Login({ asksName }: Pick<AccessState, 'asksName'>) {
   return (
     <form onSubmit={form.submit}>
       {asksName && (
-        <TextField
-          label={t('access.name')}
-          autoComplete="username"
-          {...form.field('name')}
-          isRequired
-        />
+        <TextField autoComplete="username" {...form.field('name', 'access.name')} isRequired />
       )}
       <TextField
-        label={t('access.password')}
         type="password"
         autoComplete="current-password"
-        {...form.field('password')}
+        {...form.field('password', 'access.password')}
         isRequired
       />
       <Refused error={form.error} />
@@ -110,10 +104,8 @@ function Join({ token }: { readonly token: string }) {
     <ChoosePassword form={form} label={t('access.join')}>
       <p>{t('access.invited')}</p>
       <TextField
-        label={t('access.name')}
-        hint={t('access.nameHint')}
         autoComplete="username"
-        {...form.field('name')}
+        {...form.field('name', 'access.name', 'access.nameHint')}
         isRequired
       />
     </ChoosePassword>
@@ -134,12 +126,11 @@ function ChoosePassword<
   return (
     <form onSubmit={form.submit}>
       {children}
-      <NewPasswordField {...form.field('password')} />
+      <NewPasswordField {...form.bound('password')} />
       <TextField
-        label={t('access.again')}
         type="password"
         autoComplete="new-password"
-        {...form.field('again')}
+        {...form.field('again', 'access.again')}
         error={differs ? t('access.differs') : undefined}
         isRequired
       />

@@ -8,17 +8,19 @@ import { TestPanel } from '../agent/test-panel.tsx';
 import { loadSeen, useAgentForm } from '../agent/use-agent-form.ts';
 import { Versions } from '../agent/versions.tsx';
 import { useVoices } from '../agent/voice-picker.tsx';
-import type { Agent, AgentItem, Voice } from '../api-types.ts';
-import { client, complain, formats, may, t } from '../app-state.ts';
+import type { Agent, AgentItem } from '../api-types.ts';
+import { client, complain, formats, may, refresh, t } from '../app-state.ts';
 import { phoneText } from '../format.ts';
 import { ResourcePage } from '../forms/resource-form.tsx';
 import { SimulateButton, useTalk } from '../parts/call-buttons.tsx';
 import { ENGINE_JOBS, StandIns, useReadiness } from '../parts/engines.tsx';
-import { Button, Empty, LinkButton, Page, ShownPage, State, Table } from '../parts/page.tsx';
+import { Button, Empty, LinkButton, Page, PagedTable, State } from '../parts/page.tsx';
 import { useLoad, usePages } from '../parts/use-load.ts';
 
 export function AgentsPage() {
   const loaded = usePages<AgentItem>('api/agents', 50);
+  const { talk, phone } = useTalk();
+  const { language, count, decimal } = formats.value;
   return (
     <Page
       title={t('nav.agents')}
@@ -30,80 +32,62 @@ export function AgentsPage() {
       }
     >
       <StandIns jobs={ENGINE_JOBS} />
-      <ShownPage loaded={loaded}>
-        {(agents) =>
-          agents.length === 0 ? (
-            <Empty icon={Bot} text={t('agents.none')}>
-              <LinkButton needs="editor" isMain href="#/agents/new" text={t('agents.first')} />
-            </Empty>
-          ) : (
-            <AgentTable agents={agents} onChanged={loaded.reload} />
-          )
-        }
-      </ShownPage>
-    </Page>
-  );
-}
-
-function AgentTable(props: {
-  readonly agents: readonly AgentItem[];
-  readonly onChanged: () => void;
-}) {
-  const { talk, phone } = useTalk();
-  const voices = useVoices();
-  const { language, count, decimal } = formats.value;
-  return (
-    <>
-      <Table
+      <PagedTable
         label={t('nav.agents')}
-        rows={props.agents}
-        keyOf={({ id }) => id}
+        empty={
+          <Empty icon={Bot} text={t('agents.none')}>
+            <LinkButton needs="editor" isMain href="#/agents/new" text={t('agents.first')} />
+          </Empty>
+        }
+        loaded={loaded}
         hrefOf={({ id }) => `#/agents/${id}`}
         columns={{
           name: ({ name }) => name,
           status: ({ status }) => <State of={status} />,
-          number: [
-            'number',
-            ({ phoneNumber }) => (phoneNumber === null ? '–' : phoneText(phoneNumber)),
-          ],
-          voice: ['cut cut-short', ({ voice }) => <Spoken id={voice} voices={voices} />],
+          number: ['number', ({ phoneNumber }) => (phoneNumber ? phoneText(phoneNumber) : '–')],
+          voice: ['cut cut-short', ({ voice }) => <Spoken id={voice} />],
           language: (agent) => language(agent.language),
           callsToday: ['number', ({ totalCallsToday }) => count(totalCallsToday)],
           minutesToday: ['number', ({ totalMinutesToday }) => decimal(totalMinutesToday)],
-          actions:
-            may('editor') &&
-            ((agent) => (
-              <div class="actions">
-                <Button
-                  text={t('phone.talk')}
-                  aria-label={`${t('phone.talk')}: ${agent.name}`}
-                  onClick={() => talk(agent)}
-                />
-                <PauseButton agent={agent} onChanged={props.onChanged} />
-              </div>
-            )),
+          actions: may('editor') && ((agent) => <Actions agent={agent} onTalk={talk} />),
         }}
       />
       {phone}
-    </>
+    </Page>
+  );
+}
+
+function Actions(props: {
+  readonly agent: AgentItem;
+  readonly onTalk: (agent: AgentItem) => void;
+}) {
+  const { agent, onTalk } = props;
+  return (
+    <div class="actions">
+      <Button
+        text={t('phone.talk')}
+        aria-label={`${t('phone.talk')}: ${agent.name}`}
+        onClick={() => onTalk(agent)}
+      />
+      <PauseButton agent={agent} />
+    </div>
   );
 }
 
 /** The voice that is heard: the engine of a stand-in, with the voice that it stands in for on hover. */
-function Spoken({ id, voices }: { readonly id: string; readonly voices: readonly Voice[] }) {
-  const voice = voices.find((one) => one.id === id);
+function Spoken({ id }: { readonly id: string }) {
+  const voice = useVoices().find((one) => one.id === id);
   if (voice === undefined) return <>{id}</>;
   const { name, engine, isFallback } = voice;
   if (!isFallback) return <>{name}</>;
   return <span title={`${name}: ${t('agent.fallback', { engine })}`}>{engine}</span>;
 }
 
-function PauseButton(props: { readonly agent: AgentItem; readonly onChanged: () => void }) {
-  const { id, name, status } = props.agent;
+function PauseButton({ agent: { id, name, status } }: { readonly agent: AgentItem }) {
   const isActive = status === 'active';
   const change = () => {
     const body = { status: isActive ? 'paused' : 'active' };
-    client.api(`api/agents/${id}`, { method: 'PATCH', body }).then(props.onChanged, complain);
+    client.api(`api/agents/${id}`, { method: 'PATCH', body }).then(refresh, complain);
   };
   const text = t(isActive ? 'agents.pause' : 'agents.activate');
   return <Button text={text} aria-label={`${text}: ${name}`} onClick={change} />;
@@ -131,7 +115,7 @@ export function AgentPage({ id }: { readonly id: string }) {
       {(seen) => (
         <>
           <StandIns jobs={ENGINE_JOBS} />
-          <AgentPanes seen={seen ?? undefined} path={path} onChanged={loaded.reload} />
+          <AgentPanes seen={seen ?? undefined} path={path} />
         </>
       )}
     </ResourcePage>
@@ -145,13 +129,8 @@ async function seenBy(path: string, signal: AbortSignal): Promise<SeenAgent> {
 }
 
 /** @param props.seen undefined for a new agent, which cannot be tried yet. */
-export function AgentPanes(props: {
-  readonly seen: SeenAgent | undefined;
-  readonly path: string;
-  readonly onChanged: () => void;
-}) {
-  const { path, onChanged } = props;
-  const [round, setRound] = useState(0);
+export function AgentPanes(props: { readonly seen: SeenAgent | undefined; readonly path: string }) {
+  const { path } = props;
   /** The restored version: the form starts from it until the page has loaded again. */
   const [restored, setRestored] = useState<Agent | undefined>(undefined);
   const [isChanged, setChanged] = useState(false);
@@ -162,27 +141,9 @@ export function AgentPanes(props: {
   return (
     <div class={isTried ? 'panes' : 'panes panes-one'}>
       <div class="pane-main">
-        <Settings
-          key={restored?.updatedAt ?? ''}
-          seen={seen}
-          path={path}
-          onChanged={setChanged}
-          onSaved={() => {
-            setRound((before) => before + 1);
-            onChanged();
-          }}
-        />
+        <Settings key={restored?.updatedAt ?? ''} seen={seen} path={path} onChanged={setChanged} />
         {agent !== undefined && <Knowledge agentId={agent.id} />}
-        {agent !== undefined && (
-          <Versions
-            agent={agent}
-            round={round}
-            onRestored={(now) => {
-              setRestored(now);
-              onChanged();
-            }}
-          />
-        )}
+        {agent !== undefined && <Versions agent={agent} onRestored={setRestored} />}
       </div>
       {isTried && <TestPanel seen={seen} isChanged={isChanged} />}
     </div>
@@ -199,7 +160,6 @@ function Settings(props: {
   readonly seen: SeenAgent | undefined;
   readonly path: string;
   readonly onChanged: (isChanged: boolean) => void;
-  readonly onSaved: () => void;
 }) {
   const form = useAgentForm(props);
   useEffect(() => props.onChanged(form.isChanged), [form.isChanged]);

@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import { messageUnder } from '../api-error.ts';
 import type { Appointment, Calendar } from '../api-types.ts';
-import { client, formats, language, say, t, word } from '../app-state.ts';
+import { client, formats, language, refresh, t, word } from '../app-state.ts';
 import {
   bodyOf,
   type CalendarDraft,
@@ -22,7 +22,7 @@ import { CopyButton } from '../parts/copy-button.tsx';
 import { ConfirmButton } from '../parts/dialog.tsx';
 import { SelectField, TextField, wordOptions } from '../parts/field.tsx';
 import { Form, type FormState, RowsField } from '../parts/form.tsx';
-import { Empty, LinkButton, Page, Section, ShownPage, State, Table } from '../parts/page.tsx';
+import { Empty, LinkButton, Page, PagedTable, Section, ShownPage, State } from '../parts/page.tsx';
 import { usePages, useResource } from '../parts/use-load.ts';
 import { NEW_ID } from '../router.ts';
 import { AddressHelp } from '../tools/http-request.tsx';
@@ -36,32 +36,23 @@ export function CalendarsPage() {
         <LinkButton needs="editor" isMain href={`#/calendars/${NEW_ID}`} text={t('calendar.new')} />
       }
     >
-      <ShownPage loaded={loaded}>
-        {(calendars) => <CalendarTable calendars={calendars} />}
-      </ShownPage>
+      <PagedTable
+        label={t('nav.calendars')}
+        empty={
+          <Empty text={t('calendar.none')}>
+            <LinkButton needs="editor" href={`#/calendars/${NEW_ID}`} text={t('calendar.create')} />
+          </Empty>
+        }
+        loaded={loaded}
+        hrefOf={({ name }) => `#/calendars/${name}`}
+        columns={{
+          name: ({ name }) => name,
+          calendarKind: ({ kind }) => t(`calendar.${kind}`),
+          timeZone: ({ timeZone }) => timeZone,
+          slot: ['number', ({ slotMinutes }) => `${formats.value.count(slotMinutes)} min`],
+        }}
+      />
     </Page>
-  );
-}
-
-function CalendarTable({ calendars }: { readonly calendars: readonly Calendar[] }) {
-  return (
-    <Table
-      label={t('nav.calendars')}
-      empty={
-        <Empty text={t('calendar.none')}>
-          <LinkButton needs="editor" href={`#/calendars/${NEW_ID}`} text={t('calendar.create')} />
-        </Empty>
-      }
-      rows={calendars}
-      keyOf={({ name }) => name}
-      hrefOf={({ name }) => `#/calendars/${name}`}
-      columns={{
-        name: ({ name }) => name,
-        calendarKind: ({ kind }) => t(`calendar.${kind}`),
-        timeZone: ({ timeZone }) => timeZone,
-        slot: ['number', ({ slotMinutes }) => `${formats.value.count(slotMinutes)} min`],
-      }}
-    />
   );
 }
 
@@ -77,18 +68,16 @@ export function CalendarPage({ id }: { readonly id: string }) {
       path={path}
       loaded={loaded}
     >
-      {(calendar) => <Panes calendar={calendar ?? undefined} onChanged={loaded.reload} />}
+      {(calendar) => <Panes calendar={calendar ?? undefined} />}
     </ResourcePage>
   );
 }
 
-function Panes(props: { readonly calendar: Calendar | undefined; readonly onChanged: () => void }) {
-  const { calendar, onChanged } = props;
+function Panes({ calendar }: { readonly calendar: Calendar | undefined }) {
   if (calendar === undefined) {
-    const open = ({ name }: Calendar) => location.assign(`#/calendars/${name}`);
     return (
       <div class="panes panes-one">
-        <CalendarForm calendar={undefined} onSaved={open} />
+        <CalendarForm calendar={undefined} />
       </div>
     );
   }
@@ -98,8 +87,8 @@ function Panes(props: { readonly calendar: Calendar | undefined; readonly onChan
         <Appointments calendar={calendar} />
       </div>
       <div class="pane-main">
-        <CalendarForm calendar={calendar} onSaved={onChanged} />
-        <Feed calendar={calendar} onRenewed={onChanged} />
+        <CalendarForm calendar={calendar} />
+        <Feed calendar={calendar} />
       </div>
     </div>
   );
@@ -164,8 +153,7 @@ function Row(props: { readonly appointment: Appointment; readonly hours: string 
   );
 }
 
-export function Feed(props: { readonly calendar: Calendar; readonly onRenewed: () => void }) {
-  const { calendar, onRenewed } = props;
+export function Feed({ calendar }: { readonly calendar: Calendar }) {
   const path = `api/calendars/${calendar.name}/feed`;
   return (
     <Section title={t('calendar.feed')}>
@@ -181,7 +169,7 @@ export function Feed(props: { readonly calendar: Calendar; readonly onRenewed: (
           label={t('calendar.renew')}
           question={t('calendar.renewQuestion')}
           done={t('calendar.renewed')}
-          onConfirm={() => client.api(path, { method: 'POST' }).then(onRenewed)}
+          onConfirm={() => client.api(path, { method: 'POST' }).then(refresh)}
         />
       </div>
     </Section>
@@ -194,23 +182,19 @@ const CALENDARS = 'api/calendars';
 const HOURS_MAX = 21;
 
 /** @param props.calendar undefined where one is made. */
-export function CalendarForm(props: {
-  readonly calendar: Calendar | undefined;
-  readonly onSaved: (calendar: Calendar) => void;
-}) {
-  const { calendar, onSaved } = props;
+export function CalendarForm({ calendar }: { readonly calendar: Calendar | undefined }) {
+  const isNew = calendar === undefined;
   const form = useResourceForm<CalendarDraft, Calendar>({
     list: CALENDARS,
     resource: calendar,
     blank: () => newCalendar(timeZone),
     ...{ draftOf, bodyOf, changesOf },
     withoutSecrets: (draft) => ({ ...draft, password: '' }),
-    onSaved: (saved) => {
-      say(t('calendar.saved'));
-      onSaved(saved);
+    saved: 'calendar.saved',
+    onSaved: ({ name }) => {
+      if (isNew) location.assign(`#/calendars/${name}`);
     },
   });
-  const isNew = calendar === undefined;
   return (
     <div class="card">
       <BroughtBack form={form} />
@@ -219,8 +203,7 @@ export function CalendarForm(props: {
         {isNew && <Naming form={form} />}
         {form.values.kind === 'caldav' && <ServerFields form={form} isNew={isNew} />}
         <SelectField
-          label={t('field.timeZone')}
-          {...form.field('timeZone')}
+          {...form.field('timeZone', 'field.timeZone')}
           options={[...new Set([form.values.timeZone, ...Intl.supportedValuesOf('timeZone')])]
             .sort()
             .map((zone) => [zone, zone])}
@@ -255,10 +238,9 @@ interface Fields {
 function Naming({ form }: Fields) {
   return (
     <>
-      <TextField label={t('field.name')} hint={t('calendar.nameHint')} {...form.field('name')} />
+      <TextField {...form.field('name', 'field.name', 'calendar.nameHint')} />
       <SelectField
-        label={t('field.calendarKind')}
-        {...form.field('kind')}
+        {...form.field('kind', 'field.calendarKind')}
         options={[
           ['builtin', t('calendar.builtin')],
           ['caldav', t('calendar.caldav')],
@@ -271,15 +253,14 @@ function Naming({ form }: Fields) {
 function ServerFields({ form, isNew }: Fields & { readonly isNew: boolean }) {
   return (
     <>
-      <TextField label={t('field.url')} hint={t('calendar.urlHint')} {...form.field('url')} />
+      <TextField {...form.field('url', 'field.url', 'calendar.urlHint')} />
       <div class="pair">
-        <TextField label={t('access.name')} {...form.field('username')} />
+        <TextField {...form.field('username', 'access.name')} />
         <TextField
-          label={t('access.password')}
           type="password"
           autoComplete="new-password"
           hint={t(isNew ? 'calendar.passwordHint' : 'calendar.passwordKept')}
-          {...form.field('password')}
+          {...form.field('password', 'access.password')}
         />
       </div>
     </>
@@ -317,23 +298,15 @@ function Lengths({ form }: Fields) {
   return (
     <div class="pair">
       <TextField
-        label={t('calendar.slotMinutes')}
         type="number"
-        hint={t('calendar.slotHint')}
-        {...form.field('slotMinutes')}
+        {...form.field('slotMinutes', 'calendar.slotMinutes', 'calendar.slotHint')}
       />
       <TextField
-        label={t('calendar.bufferMinutes')}
         type="number"
-        hint={t('calendar.bufferHint')}
-        {...form.field('bufferMinutes')}
+        {...form.field('bufferMinutes', 'calendar.bufferMinutes', 'calendar.bufferHint')}
       />
-      <TextField
-        label={t('calendar.minNoticeMinutes')}
-        type="number"
-        {...form.field('minNoticeMinutes')}
-      />
-      <TextField label={t('calendar.maxDaysAhead')} type="number" {...form.field('maxDaysAhead')} />
+      <TextField type="number" {...form.field('minNoticeMinutes', 'calendar.minNoticeMinutes')} />
+      <TextField type="number" {...form.field('maxDaysAhead', 'calendar.maxDaysAhead')} />
     </div>
   );
 }

@@ -3,7 +3,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
 import { isMissing } from '../api-error.ts';
-import type { CallDetail, Paged, TimelineEntry } from '../api-types.ts';
+import type { CallDetail, TimelineEntry } from '../api-types.ts';
 import { callsAddress, client, formats, say, sentence, t, word } from '../app-state.ts';
 import { CallTabs } from '../call/call-tabs.tsx';
 import { clockText, entriesOf, phoneText } from '../format.ts';
@@ -26,27 +26,11 @@ import {
   Table,
 } from '../parts/page.tsx';
 import { useLive } from '../parts/use-live.ts';
-import { useAgents, useLoad } from '../parts/use-load.ts';
+import { type CallRecord, useAgents, useCallRecord } from '../parts/use-load.ts';
 import { recordingOriginMs } from '../time-line.ts';
 
-/** More entries than that a page does not draw. */
-const TIMELINE_MAX = 1000;
-
-interface Loaded {
-  readonly call: CallDetail;
-  readonly timeline: readonly TimelineEntry[];
-}
-
 export function CallPage({ id }: { readonly id: string }) {
-  const path = `api/calls/${encodeURIComponent(id)}`;
-  const loaded = useLoad<Loaded>(['call', path], async (signal) => {
-    const query = { limit: TIMELINE_MAX };
-    const [call, timeline] = await Promise.all([
-      client.api<CallDetail>(path, { signal }),
-      client.api<Paged<TimelineEntry>>(`${path}/events`, { query, signal }),
-    ]);
-    return { call, timeline: timeline.data };
-  });
+  const loaded = useCallRecord(id);
   // Names that replace agents' ids later would move everything below them: they are loaded first.
   const { isSettled } = useAgents();
   const shown = isSettled ? loaded : { ...loaded, value: undefined };
@@ -64,7 +48,7 @@ export function CallPage({ id }: { readonly id: string }) {
         </>
       }
     >
-      <Shown loaded={shown} missing={<Missing what="call" path={path} />}>
+      <Shown loaded={shown} missing={<Missing what="call" path={loaded.path} />}>
         {(value) => <Record {...value} onChanged={loaded.reload} />}
       </Shown>
     </Page>
@@ -77,7 +61,7 @@ function Actions({ call }: { readonly call: CallDetail }) {
 }
 
 /** On wide screens the recording and the transcript are next to the facts; on narrow ones the outcome comes first. */
-function Record(props: Loaded & { readonly onChanged: () => void }) {
+function Record(props: CallRecord & { readonly onChanged: () => void }) {
   const { call, timeline } = props;
   const originMs = useMemo(() => recordingOriginMs(timeline, call.startedAt), [timeline, call]);
   return (
@@ -135,9 +119,7 @@ function DeleteCall({ callId }: { readonly callId: string }) {
   );
 }
 
-interface FactsProps {
-  readonly call: CallDetail;
-  readonly timeline: readonly TimelineEntry[];
+interface FactsProps extends CallRecord {
   readonly originMs: number;
 }
 
@@ -290,12 +272,8 @@ export function CallNote({ call }: { readonly call: CallDetail }) {
   return (
     <Section title={t('callNote.title')}>
       <Form form={form} label={t('callNote.save')} class="button" needs="editor">
-        <TextField
-          label={t('callNote.tags')}
-          hint={t('callNote.tagsHint')}
-          {...form.field('tags')}
-        />
-        <TextField label={t('callNote.note')} rows={3} {...form.field('note')} />
+        <TextField {...form.field('tags', 'callNote.tags', 'callNote.tagsHint')} />
+        <TextField rows={3} {...form.field('note', 'callNote.note')} />
       </Form>
     </Section>
   );

@@ -16,6 +16,7 @@ import { CallTable } from '../parts/call-table.tsx';
 import { ChoiceFilter, TextField, wordOptions } from '../parts/field.tsx';
 import { Button, Empty, LinkButton, Page, Pager, Shown } from '../parts/page.tsx';
 import { type Agents, useAgents, useApi } from '../parts/use-load.ts';
+import type { TextKey } from '../text/text.ts';
 
 const EXPORTED_MAX = 100_000;
 
@@ -114,49 +115,35 @@ const MORE = [
 function Filters(props: ListProps & { readonly wrong: Readonly<Record<string, string>> }) {
   const { agents, wrong } = props;
   const { fields } = props.filter;
-  const field = (name: FilterField) => ({
+  const field = (name: FilterField, label: TextKey) => ({
+    label: t(label),
     value: fields[name] ?? '',
     error: wrong[name],
     onValue: (value: string) =>
       location.replace(addressOf({ fields: { ...fields, [name]: value }, offset: 0 })),
   });
-  const choice = (name: FilterField, group: string, values: readonly string[]) => ({
-    ...field(name),
-    options: wordOptions(group, values),
-  });
   return (
     <search>
       <div class="filters">
-        <TypedField label={t('calls.search')} type="search" {...field('q')} />
-        <ChoiceFilter label={t('field.agent')} {...field('agentId')} options={agents.options} />
-        <ChoiceFilter label={t('field.status')} {...choice('status', 'state', STATES)} />
-        <TextField label={t('calls.from')} type="date" {...field('startDate')} />
-        <TextField label={t('calls.to')} type="date" {...field('endDate')} />
+        <TypedField type="search" {...field('q', 'calls.search')} />
+        <ChoiceFilter {...field('agentId', 'field.agent')} options={agents.options} />
+        <ChoiceFilter {...field('status', 'field.status')} options={wordOptions('state', STATES)} />
+        <TextField type="date" {...field('startDate', 'calls.from')} />
+        <TextField type="date" {...field('endDate', 'calls.to')} />
       </div>
       <details open={MORE.some((name) => fields[name] !== undefined)}>
         <summary>{t('calls.moreFilters')}</summary>
         <div class="filters">
-          <ChoiceFilter
-            label={t('field.direction')}
-            {...choice('direction', 'direction', ['inbound', 'outbound'])}
-          />
-          <ChoiceFilter label={t('field.end')} {...choice('endReason', 'end', END_REASONS)} />
-          <ChoiceFilter label={t('field.mood')} {...choice('sentiment', 'mood', SENTIMENTS)} />
-          <ChoiceFilter
-            label={t('field.answeredBy')}
-            {...choice('answeredBy', 'answeredBy', ANSWERED_BY)}
-          />
-          <TypedField label={t('calls.tag')} type="text" {...field('tag')} />
-          <TypedField
-            label={t('calls.longerThan')}
-            type="number"
-            {...field('minDurationSeconds')}
-          />
-          <TypedField
-            label={t('calls.shorterThan')}
-            type="number"
-            {...field('maxDurationSeconds')}
-          />
+          {CHOICES.map(([name, group, values]) => (
+            <ChoiceFilter
+              key={name}
+              {...field(name, `field.${group}`)}
+              options={wordOptions(group, values)}
+            />
+          ))}
+          <TypedField type="text" {...field('tag', 'calls.tag')} />
+          <TypedField type="number" {...field('minDurationSeconds', 'calls.longerThan')} />
+          <TypedField type="number" {...field('maxDurationSeconds', 'calls.shorterThan')} />
         </div>
       </details>
     </search>
@@ -167,9 +154,13 @@ const STATES = ['queued', 'ringing', 'in_progress', 'completed', 'failed'];
 
 const END_REASONS = 'user_hangup agent_hangup timeout transferred no_answer busy error'.split(' ');
 
-const SENTIMENTS = ['positive', 'neutral', 'negative'];
-
-const ANSWERED_BY = ['human', 'machine', 'unknown'];
+/** Filters with the words of their values, which name their fields too. */
+const CHOICES = [
+  ['direction', 'direction', ['inbound', 'outbound']],
+  ['endReason', 'end', END_REASONS],
+  ['sentiment', 'mood', ['positive', 'neutral', 'negative']],
+  ['answeredBy', 'answeredBy', ['human', 'machine', 'unknown']],
+] as const;
 
 /** Time without a key after which a search begins. */
 const TYPED_MS = 300;

@@ -1,7 +1,7 @@
 /** Campaigns, which are lists of numbers that agents call: the list with how far each has come, and the page of one. */
 import { Megaphone } from 'lucide';
 import type { Campaign, CampaignContact } from '../api-types.ts';
-import { client, complain, formats, sentence, t, word } from '../app-state.ts';
+import { client, complain, formats, refresh, sentence, t, word } from '../app-state.ts';
 import { PlaceCallButton } from '../parts/call-buttons.tsx';
 import { ConfirmButton } from '../parts/dialog.tsx';
 import { ChoiceFilter, wordOptions } from '../parts/field.tsx';
@@ -14,11 +14,10 @@ import {
   LinkButton,
   Missing,
   Page,
+  PagedTable,
   Section,
   Shown,
-  ShownPage,
   State,
-  Table,
 } from '../parts/page.tsx';
 import { useAgents, useApi, useFilters, usePages } from '../parts/use-load.ts';
 import { NewCampaignPage } from './new-campaign-page.tsx';
@@ -39,37 +38,27 @@ export function CampaignsPage() {
         </>
       }
     >
-      <ShownPage loaded={loaded}>
-        {(campaigns) => (
-          <Table
-            label={t('nav.campaigns')}
-            empty={
-              <Empty icon={Megaphone} text={t('campaigns.none')}>
-                <LinkButton
-                  needs="editor"
-                  isMain
-                  href="#/campaigns/new"
-                  text={t('campaigns.first')}
-                />
-              </Empty>
-            }
-            rows={campaigns}
-            keyOf={({ id }) => id}
-            hrefOf={({ id }) => `#/campaigns/${id}`}
-            columns={{
-              name: ({ name }) => name,
-              status: ({ status }) => <State of={status} />,
-              agent: ['cut', ({ agentId }) => agents.nameOf(agentId)],
-              called: [
-                'number',
-                ({ counts: { total, pending } }) => `${count(total - pending)} / ${count(total)}`,
-              ],
-              reached: ['number', ({ counts }) => count(counts.completed)],
-              created: ({ createdAt }) => <Ago at={createdAt} />,
-            }}
-          />
-        )}
-      </ShownPage>
+      <PagedTable
+        label={t('nav.campaigns')}
+        empty={
+          <Empty icon={Megaphone} text={t('campaigns.none')}>
+            <LinkButton needs="editor" isMain href="#/campaigns/new" text={t('campaigns.first')} />
+          </Empty>
+        }
+        loaded={loaded}
+        hrefOf={({ id }) => `#/campaigns/${id}`}
+        columns={{
+          name: ({ name }) => name,
+          status: ({ status }) => <State of={status} />,
+          agent: ['cut', ({ agentId }) => agents.nameOf(agentId)],
+          called: [
+            'number',
+            ({ counts: { total, pending } }) => `${count(total - pending)} / ${count(total)}`,
+          ],
+          reached: ['number', ({ counts }) => count(counts.completed)],
+          created: ({ createdAt }) => <Ago at={createdAt} />,
+        }}
+      />
     </Page>
   );
 }
@@ -92,9 +81,7 @@ function KnownCampaign({ id }: { readonly id: string }) {
   return (
     <Page
       title={campaign?.name ?? t('campaigns.title')}
-      actions={
-        campaign && <Actions campaign={campaign} path={path} onChanged={() => loaded.reload()} />
-      }
+      actions={campaign && <Actions campaign={campaign} path={path} />}
     >
       <Shown loaded={loaded} missing={<Missing what="campaign" path={path} />}>
         {(shown) => (
@@ -108,15 +95,10 @@ function KnownCampaign({ id }: { readonly id: string }) {
   );
 }
 
-function Actions(props: {
-  readonly campaign: Campaign;
-  readonly path: string;
-  readonly onChanged: () => void;
-}) {
-  const { campaign, path, onChanged } = props;
+function Actions({ campaign, path }: { readonly campaign: Campaign; readonly path: string }) {
   const { name, status } = campaign;
   const move = (verb: 'pause' | 'resume') => () =>
-    client.api(`${path}/${verb}`, { method: 'POST' }).then(onChanged, complain);
+    client.api(`${path}/${verb}`, { method: 'POST' }).then(refresh, complain);
   const isOver = status === 'completed' || status === 'cancelled';
   return (
     <>
@@ -131,7 +113,7 @@ function Actions(props: {
           needs="editor"
           label={t('campaigns.cancel')}
           question={t('campaigns.cancelQuestion', { name })}
-          onConfirm={() => client.api(`${path}/cancel`, { method: 'POST' }).then(onChanged)}
+          onConfirm={() => client.api(`${path}/cancel`, { method: 'POST' }).then(refresh)}
         />
       )}
       {status !== 'running' && (
@@ -192,6 +174,7 @@ function Facts({ campaign }: { readonly campaign: Campaign }) {
 }
 
 function Contacts({ campaign, path }: { readonly campaign: Campaign; readonly path: string }) {
+  const { count } = formats.value;
   const { field, query } = useFilters({ state: '' });
   const loaded = usePages<CampaignContact>(`${path}/contacts`, CONTACTS_SHOWN, query, {
     round: campaign.updatedAt,
@@ -200,37 +183,26 @@ function Contacts({ campaign, path }: { readonly campaign: Campaign; readonly pa
   return (
     <Section title={t('campaigns.contacts')}>
       <div class="filters">
-        <ChoiceFilter
-          label={t('field.status')}
-          {...field('state')}
-          options={wordOptions('state', STATES)}
-        />
+        <ChoiceFilter {...field('state', 'field.status')} options={wordOptions('state', STATES)} />
       </div>
-      <ShownPage loaded={loaded}>{(contacts) => <ContactTable contacts={contacts} />}</ShownPage>
+      <PagedTable
+        label={t('campaigns.contacts')}
+        empty={t('campaigns.noContacts')}
+        loaded={loaded}
+        keyOf={({ row }) => row}
+        columns={{
+          row: ['number', ({ row }) => count(row)],
+          number: [
+            'number',
+            ({ to, callId }) => (callId === null ? to : <a href={`#/calls/${callId}`}>{to}</a>),
+          ],
+          status: ({ state }) => <State of={state} />,
+          attempts: ['number', ({ attempts }) => count(attempts)],
+          end: ({ endReason }) => endReason && word('end', endReason),
+          details: ({ reason }) => reason && sentence(reason),
+          nextAttempt: ({ nextCallAt }) => <Instant at={nextCallAt} />,
+        }}
+      />
     </Section>
-  );
-}
-
-function ContactTable({ contacts }: { readonly contacts: readonly CampaignContact[] }) {
-  const { count } = formats.value;
-  return (
-    <Table
-      label={t('campaigns.contacts')}
-      empty={t('campaigns.noContacts')}
-      rows={contacts}
-      keyOf={({ row }) => row}
-      columns={{
-        row: ['number', ({ row }) => count(row)],
-        number: [
-          'number',
-          ({ to, callId }) => (callId === null ? to : <a href={`#/calls/${callId}`}>{to}</a>),
-        ],
-        status: ({ state }) => <State of={state} />,
-        attempts: ['number', ({ attempts }) => count(attempts)],
-        end: ({ endReason }) => endReason && word('end', endReason),
-        details: ({ reason }) => reason && sentence(reason),
-        nextAttempt: ({ nextCallAt }) => <Instant at={nextCallAt} />,
-      }}
-    />
   );
 }

@@ -2,7 +2,7 @@
 
 import { messageUnder } from '../api-error.ts';
 import type { SmsGateway, SmsOptOut } from '../api-types.ts';
-import { client, may, say, t, word } from '../app-state.ts';
+import { client, may, refresh, say, t, word } from '../app-state.ts';
 import { FormConflict, useResourceForm } from '../forms/resource-form.tsx';
 import {
   bodyOf,
@@ -21,7 +21,7 @@ import {
 import { ConfirmButton, DialogButton } from '../parts/dialog.tsx';
 import { SelectField, TextField } from '../parts/field.tsx';
 import { Form, type FormState, RowsField, useForm } from '../parts/form.tsx';
-import { Empty, Instant, Page, Section, ShownPage, Table } from '../parts/page.tsx';
+import { Empty, Instant, Page, PagedTable, Section } from '../parts/page.tsx';
 import { usePages } from '../parts/use-load.ts';
 import { AddressHelp } from '../tools/http-request.tsx';
 
@@ -32,46 +32,40 @@ export function GatewaysPage() {
       title={t('nav.gateways')}
       actions={
         <DialogButton needs="admin" label={t('sms.add')} class="main">
-          {(close) => <GatewayForm gateway={undefined} onSaved={loaded.reload} onClose={close} />}
+          {(close) => <GatewayForm gateway={undefined} onClose={close} />}
         </DialogButton>
       }
     >
-      <ShownPage loaded={loaded}>
-        {(gateways) => (
-          <Table
-            label={t('nav.gateways')}
-            empty={<Empty text={t('sms.none')} />}
-            rows={gateways}
-            keyOf={({ name }) => name}
-            columns={{
-              name: ({ name }) => <code>{name}</code>,
-              gatewayType: (gateway) => t(`sms.${typeOf(gateway)}`),
-              sender: ['number', ({ from }) => from],
-              // Its holder can report states of messages.
-              reportsTo: may('admin') && ['url', ({ callbackUrl }) => callbackUrl ?? '–'],
-              actions: (gateway) => <Actions gateway={gateway} onChanged={loaded.reload} />,
-            }}
-          />
-        )}
-      </ShownPage>
+      <PagedTable
+        label={t('nav.gateways')}
+        empty={<Empty text={t('sms.none')} />}
+        loaded={loaded}
+        columns={{
+          name: ({ name }) => <code>{name}</code>,
+          gatewayType: (gateway) => t(`sms.${typeOf(gateway)}`),
+          sender: ['number', ({ from }) => from],
+          // Its holder can report states of messages.
+          reportsTo: may('admin') && ['url', ({ callbackUrl }) => callbackUrl ?? '–'],
+          actions: (gateway) => <Actions gateway={gateway} />,
+        }}
+      />
       <OptOuts />
     </Page>
   );
 }
 
-function Actions(props: { readonly gateway: SmsGateway; readonly onChanged: () => void }) {
-  const { gateway, onChanged } = props;
+function Actions({ gateway }: { readonly gateway: SmsGateway }) {
   return (
     <div class="actions">
       <DialogButton needs="admin" label={t('webhooks.edit')} title={gateway.name}>
-        {(close) => <GatewayForm gateway={gateway} onSaved={onChanged} onClose={close} />}
+        {(close) => <GatewayForm gateway={gateway} onClose={close} />}
       </DialogButton>
       <ConfirmButton
         needs="admin"
         label={t('knowledge.delete')}
         question={t('sms.deleteQuestion', { name: gateway.name })}
         onConfirm={() =>
-          client.api(`${GATEWAYS}/${gateway.name}`, { method: 'DELETE' }).then(onChanged)
+          client.api(`${GATEWAYS}/${gateway.name}`, { method: 'DELETE' }).then(refresh)
         }
       />
     </div>
@@ -89,55 +83,47 @@ export function OptOuts() {
       title={t('sms.optOuts')}
       actions={
         <DialogButton needs="admin" label={t('sms.addOptOut')}>
-          {(close) => <OptOutForm onSaved={loaded.reload} onClose={close} />}
+          {(close) => <OptOutForm onClose={close} />}
         </DialogButton>
       }
     >
       <p class="muted">{t('sms.optOutsHint')}</p>
-      <ShownPage loaded={loaded}>
-        {(optOuts) => (
-          <Table
-            label={t('sms.optOuts')}
-            empty={t('sms.noOptOuts')}
-            rows={optOuts}
-            keyOf={({ number }) => number}
-            columns={{
-              number: ['number', ({ number }) => number],
-              since: ({ createdAt }) => <Instant at={createdAt} />,
-              actions: ({ number }) => (
-                <ConfirmButton
-                  needs="admin"
-                  label={t('sms.allow')}
-                  question={t('sms.allowQuestion', { number })}
-                  done={t('sms.allowed')}
-                  onConfirm={() =>
-                    client.api(pathOf(number), { method: 'DELETE' }).then(loaded.reload)
-                  }
-                />
-              ),
-            }}
-          />
-        )}
-      </ShownPage>
+      <PagedTable
+        label={t('sms.optOuts')}
+        empty={t('sms.noOptOuts')}
+        loaded={loaded}
+        keyOf={({ number }) => number}
+        columns={{
+          number: ['number', ({ number }) => number],
+          since: ({ createdAt }) => <Instant at={createdAt} />,
+          actions: ({ number }) => (
+            <ConfirmButton
+              needs="admin"
+              label={t('sms.allow')}
+              question={t('sms.allowQuestion', { number })}
+              done={t('sms.allowed')}
+              onConfirm={() => client.api(pathOf(number), { method: 'DELETE' }).then(refresh)}
+            />
+          ),
+        }}
+      />
     </Section>
   );
 }
 
-function OptOutForm(props: { readonly onSaved: () => void; readonly onClose: () => void }) {
+function OptOutForm({ onClose }: { readonly onClose: () => void }) {
   const form = useForm({ number: '' }, async ({ number }) => {
     await client.api(pathOf(number.trim()), { method: 'PUT' });
     say(t('sms.optOutAdded'));
-    props.onSaved();
-    props.onClose();
+    refresh();
+    onClose();
   });
   return (
-    <Form form={form} label={t('sms.addOptOut')} onCancel={props.onClose} isChecked>
+    <Form form={form} label={t('sms.addOptOut')} onCancel={onClose} isChecked>
       <TextField
-        label={t('field.number')}
-        hint={t('sms.optOutHint')}
         type="tel"
         isRequired
-        {...form.field('number')}
+        {...form.field('number', 'field.number', 'sms.optOutHint')}
       />
     </Form>
   );
@@ -152,7 +138,6 @@ export const GATEWAYS = 'api/sms-gateways';
 /** @param props.gateway undefined where one is made. */
 export function GatewayForm(props: {
   readonly gateway: SmsGateway | undefined;
-  readonly onSaved: () => void;
   readonly onClose: () => void;
 }) {
   const { gateway } = props;
@@ -161,11 +146,8 @@ export function GatewayForm(props: {
     resource: gateway,
     blank: () => NEW_GATEWAY,
     ...{ draftOf, bodyOf, changesOf },
-    onSaved: () => {
-      say(t('sms.saved'));
-      props.onSaved();
-      props.onClose();
-    },
+    saved: 'sms.saved',
+    onSaved: props.onClose,
   });
   const isNew = gateway === undefined;
   return (
@@ -173,26 +155,20 @@ export function GatewayForm(props: {
       <FormConflict form={form} textsOf={textsOf} />
       {isNew && (
         <>
-          <TextField label={t('field.name')} hint={t('sms.nameHint')} {...form.field('name')} />
+          <TextField {...form.field('name', 'field.name', 'sms.nameHint')} />
           <SelectField
-            label={t('field.gatewayType')}
-            {...form.field('type')}
+            {...form.field('type', 'field.gatewayType')}
             options={GATEWAY_TYPES.map((type) => [type, t(`sms.${type}`)])}
           />
         </>
       )}
-      <TextField label={t('field.sender')} hint={t('sms.fromHint')} {...form.field('from')} />
+      <TextField {...form.field('from', 'field.sender', 'sms.fromHint')} />
       <Credentials form={form} isNew={isNew} />
       {form.values.type === 'webhook' && <TemplateFields form={form} />}
-      <TextField
-        label={t('sms.links')}
-        hint={t('sms.linksHint')}
-        rows={2}
-        {...form.field('allowedLinks')}
-      />
+      <TextField rows={2} {...form.field('allowedLinks', 'sms.links', 'sms.linksHint')} />
       <div class="pair">
-        <TextField label={t('sms.dailyMax')} type="number" {...form.field('dailyMax')} />
-        <TextField label={t('tool.timeoutMs')} type="number" {...form.field('timeoutMs')} />
+        <TextField type="number" {...form.field('dailyMax', 'sms.dailyMax')} />
+        <TextField type="number" {...form.field('timeoutMs', 'tool.timeoutMs')} />
       </div>
       <AddressHelp error={form.error} />
     </Form>
@@ -223,19 +199,16 @@ function Credentials(props: { readonly form: FormState<GatewayDraft>; readonly i
   const needs = needsOf(type);
   return (
     <>
-      {needs.username && <TextField label={t('sms.username')} {...form.field('username')} />}
+      {needs.username && <TextField {...form.field('username', 'sms.username')} />}
       {needs.secret && (
         <TextField
-          label={t('sms.secret')}
           type="password"
           autoComplete="new-password"
           hint={t(isNew ? 'sms.secretHint' : 'calendar.passwordKept')}
-          {...form.field('secret')}
+          {...form.field('secret', 'sms.secret')}
         />
       )}
-      {type !== 'sip' && (
-        <TextField label={t('field.url')} hint={t('sms.urlHint')} {...form.field('url')} />
-      )}
+      {type !== 'sip' && <TextField {...form.field('url', 'field.url', 'sms.urlHint')} />}
     </>
   );
 }
@@ -252,15 +225,11 @@ const PLACES = [
 const placesText = PLACES.map((name) => `{${name}}`).join(', ');
 
 function TemplateFields({ form }: { readonly form: FormState<GatewayDraft> }) {
-  const { value: format, onValue } = form.field('format');
   return (
     <>
       <SelectField
-        label={t('sms.format')}
-        hint={t('sms.formatHint')}
-        value={format}
+        {...form.field('format', 'sms.format', 'sms.formatHint')}
         error={form.wrong.template}
-        onValue={onValue}
         options={REQUEST_FORMATS.map((name) => [name, t(`sms.format.${name}`)])}
       />
       {hasTemplate(form.values) && (

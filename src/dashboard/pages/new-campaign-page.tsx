@@ -41,20 +41,14 @@ export function NewCampaignPage() {
         needs="editor"
         isChecked
       >
-        <TextField label={t('field.name')} {...field('name')} isRequired />
+        <TextField {...field('name', 'field.name')} isRequired />
         <SelectField
-          label={t('field.agent')}
-          {...field('agentId')}
+          {...field('agentId', 'field.agent')}
           value={form.values.agentId || (agents.list[0]?.id ?? '')}
           options={agents.options}
         />
         <ListFields form={form} list={list} />
-        <TextField
-          label={t('field.from')}
-          type="tel"
-          {...field('from')}
-          hint={t('placeCall.fromHint')}
-        />
+        <TextField type="tel" {...field('from', 'field.from', 'placeCall.fromHint')} />
         <PaceFields form={form} />
       </Form>
     </Page>
@@ -78,7 +72,7 @@ function ListFields(props: { readonly form: FormState<Draft>; readonly list: Con
         hint={t('campaigns.fileHint')}
         onFile={(file) => void read(file).catch(complain)}
       />
-      <TextField label={t('campaigns.csv')} rows={6} {...form.field('csv')} isRequired />
+      <TextField rows={6} {...form.field('csv', 'campaigns.csv')} isRequired />
       <div role="status">
         {contacts.length > 0 && <p>{t('campaigns.found', { count: count(contacts.length) })}</p>}
         {problems.length > 0 && <Problems of={list} />}
@@ -118,32 +112,27 @@ function PaceFields({ form: { field, values, wrong } }: { readonly form: FormSta
   const browserTime = t('campaigns.browserTime');
   return (
     <>
-      <TextField label={t('campaigns.pace')} type="number" {...field('callsPerMinute')} />
-      <TextField label={t('campaigns.atOnce')} type="number" {...field('maxConcurrentCalls')} />
+      <TextField type="number" {...field('callsPerMinute', 'campaigns.pace')} />
+      <TextField type="number" {...field('maxConcurrentCalls', 'campaigns.atOnce')} />
       <TextField
-        label={t('campaigns.notBefore')}
         type="datetime-local"
-        {...field('notBefore')}
+        {...field('notBefore', 'campaigns.notBefore')}
         hint={browserTime}
       />
       <TextField
-        label={t('campaigns.notAfter')}
         type="datetime-local"
-        {...field('notAfter')}
+        {...field('notAfter', 'campaigns.notAfter')}
         hint={browserTime}
       />
       <TextField
-        label={t('campaigns.retries')}
         type="number"
-        {...field('retries')}
+        {...field('retries', 'campaigns.retries', 'campaigns.retriesHint')}
         error={wrong['retries.max']}
-        hint={t('campaigns.retriesHint')}
       />
       {Number(values.retries) > 0 && (
         <TextField
-          label={t('campaigns.retryMinutes')}
           type="number"
-          {...field('retryMinutes')}
+          {...field('retryMinutes', 'campaigns.retryMinutes')}
           error={wrong['retries.delaySeconds']}
         />
       )}

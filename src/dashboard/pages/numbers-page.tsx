@@ -1,58 +1,42 @@
 /** The telephone numbers: over which trunk each comes, and which agent answers it. */
 import { useState } from 'preact/hooks';
 import type { PhoneNumber } from '../api-types.ts';
-import { accountId, complain, may, say, session, t } from '../app-state.ts';
+import { accountId, complain, may, refresh, say, session, t } from '../app-state.ts';
 import { BareSelect, type Option } from '../parts/field.tsx';
-import { Empty, LinkButton, Page, ShownPage, Table } from '../parts/page.tsx';
+import { Empty, LinkButton, Page, PagedTable } from '../parts/page.tsx';
 import { type Agents, useAgents, usePages } from '../parts/use-load.ts';
 import { answererName, giveNumber } from '../trunks/save-trunk.ts';
 
 export function NumbersPage() {
   const agents = useAgents();
   const loaded = usePages<PhoneNumber>('api/phone-numbers', 100);
-  const reload = () => {
-    loaded.reload();
-    agents.reload();
-  };
-  return (
-    <Page title={t('numbers.title')}>
-      <ShownPage loaded={loaded}>
-        {(numbers) => <NumberTable numbers={numbers} agents={agents} onChanged={reload} />}
-      </ShownPage>
-    </Page>
-  );
-}
-
-function NumberTable(props: {
-  readonly numbers: readonly PhoneNumber[];
-  readonly agents: Agents;
-  readonly onChanged: () => void;
-}) {
   const accounts = session.value?.accounts ?? [];
   return (
-    <Table
-      label={t('numbers.title')}
-      empty={
-        <Empty text={t('numbers.none')}>
-          <LinkButton href="#/trunks" text={t('steps.numberButton')} />
-        </Empty>
-      }
-      rows={props.numbers}
-      keyOf={({ number }) => number}
-      columns={{
-        number: ['number', ({ number }) => number],
-        account:
-          accounts.length > 1 &&
-          ((one) => accounts.find(({ id }) => id === one.accountId)?.name ?? '–'),
-        over: ({ trunks }) => trunks.join(', ') || '–',
-        answeredBy: (one) =>
-          isOneNumber(one) && isOurs(one) ? (
-            <Answerer number={one} {...props} />
-          ) : (
-            <span class="muted">{t(othersText(one))}</span>
-          ),
-      }}
-    />
+    <Page title={t('numbers.title')}>
+      <PagedTable
+        label={t('numbers.title')}
+        empty={
+          <Empty text={t('numbers.none')}>
+            <LinkButton href="#/trunks" text={t('steps.numberButton')} />
+          </Empty>
+        }
+        loaded={loaded}
+        keyOf={({ number }) => number}
+        columns={{
+          number: ['number', ({ number }) => number],
+          account:
+            accounts.length > 1 &&
+            ((one) => accounts.find(({ id }) => id === one.accountId)?.name ?? '–'),
+          over: ({ trunks }) => trunks.join(', ') || '–',
+          answeredBy: (one) =>
+            isOneNumber(one) && isOurs(one) ? (
+              <Answerer number={one} agents={agents} />
+            ) : (
+              <span class="muted">{t(othersText(one))}</span>
+            ),
+        }}
+      />
+    </Page>
   );
 }
 
@@ -73,12 +57,8 @@ function othersText(number: PhoneNumber) {
 }
 
 /** The chosen agent answers from the next call on. */
-function Answerer(props: {
-  readonly number: PhoneNumber;
-  readonly agents: Agents;
-  readonly onChanged: () => void;
-}) {
-  const { number, agents, onChanged } = props;
+function Answerer(props: { readonly number: PhoneNumber; readonly agents: Agents }) {
+  const { number, agents } = props;
   const [isBusy, setBusy] = useState(false);
   const { agentId, agentName } = number;
   // Only a thousand agents are loaded: the one that answers may not be among them.
@@ -90,7 +70,7 @@ function Answerer(props: {
       .then(() => say(t('numbers.assigned')), complain)
       .finally(() => {
         setBusy(false);
-        onChanged();
+        refresh();
       });
   };
   return (

@@ -1,7 +1,7 @@
 /** Tools of agents: the list of HTTP tools and MCP servers, and the page of one tool with its editor. */
 import { useState } from 'preact/hooks';
 import type { HttpTool, ToolTrial } from '../api-types.ts';
-import { client, may, say, t } from '../app-state.ts';
+import { client, may, t } from '../app-state.ts';
 import { BroughtBack } from '../forms/kept-form.tsx';
 import {
   FormConflict,
@@ -11,16 +11,7 @@ import {
 } from '../forms/resource-form.tsx';
 import { SelectField, TextField } from '../parts/field.tsx';
 import { Form, type FormState, useSubmit } from '../parts/form.tsx';
-import {
-  Ago,
-  Empty,
-  LinkButton,
-  Page,
-  Problem,
-  Section,
-  ShownPage,
-  Table,
-} from '../parts/page.tsx';
+import { Ago, Empty, LinkButton, Page, PagedTable, Problem, Section } from '../parts/page.tsx';
 import { usePages, useResource } from '../parts/use-load.ts';
 import { NEW_ID } from '../router.ts';
 import { AddressHelp, HeaderRows, TrialResult } from '../tools/http-request.tsx';
@@ -47,32 +38,25 @@ export function ToolsPage() {
       actions={<LinkButton needs="editor" isMain href={`#/tools/${NEW_ID}`} text={t('tool.new')} />}
     >
       <Section title={t('tool.list')}>
-        <ShownPage loaded={loaded}>{(tools) => <ToolTable tools={tools} />}</ShownPage>
+        <PagedTable
+          label={t('tool.list')}
+          empty={
+            <Empty text={t('tool.none')}>
+              <LinkButton needs="editor" href={`#/tools/${NEW_ID}`} text={t('tool.first')} />
+            </Empty>
+          }
+          loaded={loaded}
+          hrefOf={({ name }) => `#/tools/${name}`}
+          columns={{
+            name: ({ name }) => name,
+            description: ['cut', ({ description }) => description],
+            url: ['url', ({ method, url }) => `${method} ${url}`],
+            changedAt: ({ updatedAt }) => <Ago at={updatedAt} />,
+          }}
+        />
       </Section>
       <McpServers />
     </Page>
-  );
-}
-
-function ToolTable({ tools }: { readonly tools: readonly HttpTool[] }) {
-  return (
-    <Table
-      label={t('tool.list')}
-      empty={
-        <Empty text={t('tool.none')}>
-          <LinkButton needs="editor" href={`#/tools/${NEW_ID}`} text={t('tool.first')} />
-        </Empty>
-      }
-      rows={tools}
-      keyOf={({ name }) => name}
-      hrefOf={({ name }) => `#/tools/${name}`}
-      columns={{
-        name: ({ name }) => name,
-        description: ['cut', ({ description }) => description],
-        url: ['url', ({ method, url }) => `${method} ${url}`],
-        changedAt: ({ updatedAt }) => <Ago at={updatedAt} />,
-      }}
-    />
   );
 }
 
@@ -83,20 +67,13 @@ export function ToolPage({ id }: { readonly id: string }) {
   const loaded = useResource<HttpTool>(isNew ? undefined : path);
   return (
     <ResourcePage kind="tool" title={isNew ? t('tool.new') : id} path={path} loaded={loaded}>
-      {(tool) => <Panes tool={tool ?? undefined} onSaved={loaded.reload} />}
+      {(tool) => <Panes tool={tool ?? undefined} />}
     </ResourcePage>
   );
 }
 
-function Panes(props: { readonly tool: HttpTool | undefined; readonly onSaved: () => void }) {
-  const { tool } = props;
-  const form = useToolForm({
-    tool,
-    onSaved: ({ name }) => {
-      if (tool === undefined) location.assign(`#/tools/${name}`);
-      else props.onSaved();
-    },
-  });
+function Panes({ tool }: { readonly tool: HttpTool | undefined }) {
+  const form = useToolForm(tool);
   const isTested = tool !== undefined && may('editor');
   return (
     <div class={isTested ? 'panes' : 'panes panes-one'}>
@@ -160,22 +137,19 @@ export function ToolTest(props: {
 
 const TOOLS = 'api/tools';
 
-/** @param props.tool undefined where one is made. */
-export function useToolForm(props: {
-  readonly tool: HttpTool | undefined;
-  readonly onSaved: (tool: HttpTool) => void;
-}) {
+/** @param tool undefined where one is made. */
+function useToolForm(tool: HttpTool | undefined) {
   return useResourceForm<ToolDraft, HttpTool>({
     list: TOOLS,
-    resource: props.tool,
+    resource: tool,
     blank: () => NEW_TOOL,
     draftOf,
     bodyOf: (draft) => bodyOf(readable(draft)),
     changesOf: (draft, begun) => changesOf(readable(draft), begun),
     withoutSecrets,
-    onSaved: (saved) => {
-      say(t('tool.saved'));
-      props.onSaved(saved);
+    saved: 'tool.saved',
+    onSaved: ({ name }) => {
+      if (tool === undefined) location.assign(`#/tools/${name}`);
     },
   });
 }
@@ -215,14 +189,10 @@ export function ToolForm(props: {
       <BroughtBack form={form} />
       <Form form={form} label={t(isNew ? 'tool.create' : 'app.save')} needs="editor">
         <FormConflict form={form} textsOf={textsOf} />
-        {isNew && (
-          <TextField label={t('field.name')} hint={t('tool.nameHint')} {...form.field('name')} />
-        )}
+        {isNew && <TextField {...form.field('name', 'field.name', 'tool.nameHint')} />}
         <TextField
-          label={t('field.description')}
-          hint={t('tool.descriptionHint')}
           rows={2}
-          {...form.field('description')}
+          {...form.field('description', 'field.description', 'tool.descriptionHint')}
         />
         <ParametersField form={form} />
         <RequestFields form={form} />
@@ -235,17 +205,14 @@ export function ToolForm(props: {
 
 /** Says where the text stops being JSON while it is typed. */
 function ParametersField({ form }: Fields) {
-  const { value, error, onValue } = form.field('parameters');
-  const fault = jsonFault(value);
+  const { error, ...field } = form.field('parameters', 'tool.parameters', 'tool.parametersHint');
+  const fault = jsonFault(field.value);
   return (
     <div class="code">
       <TextField
-        label={t('tool.parameters')}
-        hint={t('tool.parametersHint')}
+        {...field}
         rows={10}
-        value={value}
         error={fault === undefined ? error : t('tool.notJson', fault)}
-        onValue={onValue}
       />
     </div>
   );
@@ -257,14 +224,12 @@ function RequestFields({ form }: Fields) {
   return (
     <>
       <SelectField
-        label={t('tool.method')}
-        {...form.field('method')}
+        {...form.field('method', 'tool.method')}
         options={METHODS.map((method) => [method, method])}
       />
       <TextField
-        label={t('field.url')}
         hint={t('tool.urlHint', { places: places || '–' })}
-        {...form.field('url')}
+        {...form.field('url', 'field.url')}
       />
       <HeaderRows
         rows={form.values.headers}
@@ -279,17 +244,11 @@ function AnswerFields({ form }: Fields) {
   return (
     <>
       <div class="pair">
-        <TextField label={t('tool.timeoutMs')} type="number" {...form.field('timeoutMs')} />
-        <TextField
-          label={t('tool.resultPath')}
-          hint={t('tool.resultPathHint')}
-          {...form.field('resultPath')}
-        />
+        <TextField type="number" {...form.field('timeoutMs', 'tool.timeoutMs')} />
+        <TextField {...form.field('resultPath', 'tool.resultPath', 'tool.resultPathHint')} />
       </div>
       <TextField
-        label={t('tool.sayWhileWaiting')}
-        hint={t('tool.sayWhileWaitingHint')}
-        {...form.field('sayWhileWaiting')}
+        {...form.field('sayWhileWaiting', 'tool.sayWhileWaiting', 'tool.sayWhileWaitingHint')}
       />
     </>
   );

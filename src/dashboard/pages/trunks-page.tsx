@@ -2,7 +2,7 @@
 
 import { useState } from 'preact/hooks';
 import type { Trunk } from '../api-types.ts';
-import { client, formats, route, say, sentence, t } from '../app-state.ts';
+import { client, formats, refresh, route, say, sentence, t } from '../app-state.ts';
 import { BroughtBack, useKeptForm } from '../forms/kept-form.tsx';
 import { ResourcePage } from '../forms/resource-form.tsx';
 import { Form } from '../parts/form.tsx';
@@ -62,7 +62,6 @@ function TrunkTable({ trunks }: { readonly trunks: readonly Trunk[] }) {
         </Empty>
       }
       rows={trunks}
-      keyOf={({ name }) => name}
       hrefOf={({ name }) => `#/trunks/${encodeURIComponent(name)}`}
       columns={{
         name: ({ name }) => name,
@@ -107,15 +106,14 @@ export function TrunkPage({ id }: { readonly id: string }) {
         isNew || trunk === null ? (
           <TrunkWizard made={trunk ?? undefined} />
         ) : (
-          <Panes trunk={trunk} onChanged={loaded.reload} />
+          <Panes trunk={trunk} />
         )
       }
     </ResourcePage>
   );
 }
 
-function Panes(props: { readonly trunk: Trunk; readonly onChanged: () => void }) {
-  const { trunk, onChanged } = props;
+function Panes({ trunk }: { readonly trunk: Trunk }) {
   return (
     <div class="panes panes-even">
       <div class="pane-main">
@@ -126,7 +124,7 @@ function Panes(props: { readonly trunk: Trunk; readonly onChanged: () => void })
         {trunk.source === 'file' ? (
           <p class="notice">{t('trunk.ofFile')}</p>
         ) : (
-          <TrunkForm trunk={trunk} onSaved={onChanged} />
+          <TrunkForm trunk={trunk} />
         )}
       </div>
     </div>
@@ -156,11 +154,7 @@ function Now({ trunk }: { readonly trunk: Trunk }) {
   );
 }
 
-export function TrunkForm(props: {
-  readonly trunk: Trunk;
-  readonly onSaved: (trunk: Trunk) => void;
-}) {
-  const { trunk, onSaved } = props;
+export function TrunkForm({ trunk }: { readonly trunk: Trunk }) {
   const form = useKeptForm<TrunkDraft>({
     kept: {
       path: `api/trunks/${trunk.name}`,
@@ -170,7 +164,7 @@ export function TrunkForm(props: {
     send: async (draft, begun) => {
       const saved = await saveTrunk(trunk, draft, begun);
       say(t('trunk.saved'));
-      onSaved(saved);
+      refresh();
       return draftOf(saved);
     },
   });

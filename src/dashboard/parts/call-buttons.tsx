@@ -84,13 +84,11 @@ function SimulateForm(props: {
   return (
     <Form form={form} label={t('simulate.call')} onCancel={onClose}>
       <SelectField
-        label={t('field.agent')}
-        {...form.field('agentId')}
+        {...form.field('agentId', 'field.agent')}
         options={agents.map(({ id, name }) => [id, name])}
       />
       <SelectField
-        label={t('simulate.scenario')}
-        {...form.field('scenario')}
+        {...form.field('scenario', 'simulate.scenario')}
         options={wordOptions('scenario', SCENARIOS)}
       />
     </Form>

@@ -101,12 +101,7 @@ function TransferForm(props: { readonly callId: string; readonly onClose: () => 
   return (
     <Form form={form} label={t('transfer.send')} onCancel={onClose}>
       <p>{t('transfer.text')}</p>
-      <TextField
-        label={t('transfer.to')}
-        hint={t('transfer.hint')}
-        type="tel"
-        {...form.field('to')}
-      />
+      <TextField type="tel" {...form.field('to', 'transfer.to', 'transfer.hint')} />
     </Form>
   );
 }

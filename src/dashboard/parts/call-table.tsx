@@ -12,7 +12,6 @@ export function CallTable(props: { readonly calls: readonly CallItem[]; readonly
     <Table
       label={t('field.calls')}
       rows={props.calls}
-      keyOf={({ id }) => id}
       hrefOf={({ id }) => `#/calls/${id}`}
       columns={{
         begun: ({ startedAt }) =>

@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
 import { t, word } from '../app-state.ts';
+import type { TextKey } from '../text/text.ts';
 
 /** Choice of a field; with the language of its text where it is another one. */
 export type Option<Value extends string = string> = readonly [
@@ -9,6 +10,16 @@ export type Option<Value extends string = string> = readonly [
   text: string,
   lang?: string,
 ];
+
+export interface FieldTexts {
+  readonly label: string;
+  readonly hint?: string;
+}
+
+/** Left out of the props, a hint does not replace one that is composed. */
+export function fieldTexts(label: TextKey, hint?: TextKey): FieldTexts {
+  return { label: t(label), ...(hint !== undefined && { hint: t(hint) }) };
+}
 
 interface FieldProps {
   readonly label: string;

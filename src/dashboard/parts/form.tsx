@@ -4,7 +4,8 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { messageUnder } from '../api-error.ts';
 import type { Role } from '../api-types.ts';
 import { may, t, wrongFields } from '../app-state.ts';
-import { type Option, SelectField, TextField } from './field.tsx';
+import type { TextKey } from '../text/text.ts';
+import { type FieldTexts, fieldTexts, type Option, SelectField, TextField } from './field.tsx';
 import { Button, Problem } from './page.tsx';
 
 interface Submit {
@@ -47,14 +48,20 @@ function focusAfterRefusal(form: HTMLFormElement | null): void {
 export interface FormState<Values> extends Submit {
   readonly values: Values;
   readonly change: (part: Partial<Values>) => void;
-  /** Props of one field: value, change handler, and error. */
+  /** Value, change handler and error of one field. */
+  readonly bound: <Name extends keyof Values & string>(name: Name) => Bound<Values[Name]>;
+  /** Props of one field: as `bound`, with the texts of its label and hint. */
   readonly field: <Name extends keyof Values & string>(
     name: Name,
-  ) => {
-    readonly value: Values[Name];
-    readonly onValue: (value: Values[Name]) => void;
-    readonly error: string | undefined;
-  };
+    label: TextKey,
+    hint?: TextKey,
+  ) => Bound<Values[Name]> & FieldTexts;
+}
+
+interface Bound<Value> {
+  readonly value: Value;
+  readonly onValue: (value: Value) => void;
+  readonly error: string | undefined;
 }
 
 export function useForm<Values extends object>(
@@ -64,16 +71,16 @@ export function useForm<Values extends object>(
   const [values, setValues] = useState<Values>(begun);
   const change = (part: Partial<Values>) => setValues((before) => ({ ...before, ...part }));
   const submit = useSubmit(() => send(values));
-  return {
-    ...submit,
-    values,
-    change,
-    field: (name) => ({
-      value: values[name],
-      onValue: (value) => change({ [name]: value } as unknown as Partial<Values>),
-      error: messageUnder(submit.wrong, name),
-    }),
-  };
+  const bound = <Name extends keyof Values & string>(name: Name): Bound<Values[Name]> => ({
+    value: values[name],
+    onValue: (value) => change({ [name]: value } as unknown as Partial<Values>),
+    error: messageUnder(submit.wrong, name),
+  });
+  const field: FormState<Values>['field'] = (name, label, hint) => ({
+    ...bound(name),
+    ...fieldTexts(label, hint),
+  });
+  return { ...submit, values, change, bound, field };
 }
 
 /** Its fields, why it was refused, and the buttons. In a window it has one to cancel. */

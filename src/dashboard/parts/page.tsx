@@ -134,6 +134,14 @@ export function ShownPage<Item>(props: {
   );
 }
 
+/** A page of a list as a table. */
+export function PagedTable<Row>(
+  props: Omit<TableProps<Row>, 'rows'> & { readonly loaded: LoadedPage<Row> },
+) {
+  const { loaded, ...table } = props;
+  return <ShownPage loaded={loaded}>{(rows) => <Table {...table} rows={rows} />}</ShownPage>;
+}
+
 /** Placeholder for an empty list: its purpose, and the way to the first entry. */
 export function Empty(props: {
   readonly text: string;
@@ -173,7 +181,7 @@ function RequestId({ of: requestId }: { readonly of: string }) {
 }
 
 /** Names that tables and forms share: `field.<name>`. */
-type FieldName = TextKey extends infer Key
+export type FieldName = TextKey extends infer Key
   ? Key extends `field.${infer Name}`
     ? Name
     : never
@@ -199,19 +207,26 @@ function RowLink(props: {
   );
 }
 
-/** Scrolls sideways by itself where it is too wide, by keyboard too; on narrow screens each row is a card. */
-export function Table<Row>(props: {
+interface TableProps<Row> {
   readonly label: string;
   readonly rows: readonly Row[];
   readonly columns: Columns<Row>;
   /** Stands in its place where there are no rows: a text, or more than that. */
   readonly empty?: ComponentChildren;
-  /** Key of a row, where rows may change places. */
+  /** Key of a row; its id or name unless given, else its place. */
   readonly keyOf?: (row: Row) => string | number;
   /** Address of a row: its first cell becomes a link that covers the row. Undefined for a row without one. */
   readonly hrefOf?: (row: Row) => string | undefined;
-}) {
-  const { label, rows, empty, keyOf, hrefOf } = props;
+}
+
+function ownKey(row: unknown): string | undefined {
+  const { id, name } = row as { readonly id?: string; readonly name?: string };
+  return id ?? name;
+}
+
+/** Scrolls sideways by itself where it is too wide, by keyboard too; on narrow screens each row is a card. */
+export function Table<Row>(props: TableProps<Row>) {
+  const { label, rows, empty, keyOf = ownKey, hrefOf } = props;
   if (rows.length === 0 && typeof empty === 'string') return <p class="empty">{empty}</p>;
   if (rows.length === 0 && empty !== undefined) return <>{empty}</>;
   const columns = Object.entries(props.columns).flatMap(([name, column]) => {
@@ -233,7 +248,7 @@ export function Table<Row>(props: {
         </thead>
         <tbody>
           {rows.map((row, index) => (
-            <tr key={keyOf?.(row) ?? index}>
+            <tr key={keyOf(row) ?? index}>
               {columns.map(({ name, cellClass, cell }, column) => (
                 <td key={name} class={cellClass} data-label={t(`field.${name}`)}>
                   <RowLink href={column === 0 ? hrefOf?.(row) : undefined}>

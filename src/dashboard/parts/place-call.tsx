@@ -55,32 +55,25 @@ export function PlaceCallForm(props: {
       isChecked
     >
       <SelectField
-        label={t('field.agent')}
-        {...form.field('agentId')}
+        {...form.field('agentId', 'field.agent')}
         value={chosen(form.values.agentId)}
         options={agents.options}
       />
       <TextField
-        label={t('placeCall.to')}
         type="tel"
-        {...form.field('to')}
+        {...form.field('to', 'placeCall.to', 'placeCall.toHint')}
         error={errorOf('to')}
-        hint={t('placeCall.toHint')}
         isRequired
       />
       <TextField
-        label={t('field.from')}
         type="tel"
-        {...form.field('from')}
+        {...form.field('from', 'field.from', 'placeCall.fromHint')}
         error={errorOf('from')}
-        hint={t('placeCall.fromHint')}
       />
       <TextField
-        label={t('agent.greeting')}
         rows={2}
-        {...form.field('greeting')}
+        {...form.field('greeting', 'agent.greeting', 'placeCall.greetingHint')}
         error={form.wrong['overrides.greeting']}
-        hint={t('placeCall.greetingHint')}
       />
     </Form>
   );

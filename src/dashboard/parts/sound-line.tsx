@@ -25,6 +25,7 @@ import { SelectField } from './field.tsx';
 import { Button, Problem } from './page.tsx';
 import type { Player } from './use-follow.ts';
 import { useApi } from './use-load.ts';
+import { useWidth } from './use-width.ts';
 
 const RATES = ['0.75', '1', '1.25', '1.5', '2'] as const;
 
@@ -309,16 +310,7 @@ function Waves(props: {
 
 /** Changes when the canvas must be redrawn: width, pixel ratio, theme. */
 function useLooks(canvas: { readonly current: HTMLCanvasElement | null }): string {
-  const [size, setSize] = useState('');
-  useEffect(() => {
-    const element = canvas.current;
-    if (element === null) return;
-    const measure = () => setSize(`${element.clientWidth} ${devicePixelRatio}`);
-    const observer = new ResizeObserver(measure);
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, []);
-  return `${size} ${shownTheme.value}`;
+  return `${useWidth(canvas)} ${devicePixelRatio} ${shownTheme.value}`;
 }
 
 /** Height of the canvas, in CSS pixels; each side has half of it. */

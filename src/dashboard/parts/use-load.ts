@@ -3,8 +3,9 @@ import { keepPreviousData, useQuery } from '@tanstack/preact-query';
 import { useCallback, useState } from 'preact/hooks';
 import type { Query } from '../api-client.ts';
 import { ApiError } from '../api-error.ts';
-import type { AgentItem, Paged } from '../api-types.ts';
-import { accountId, client, environment, queries } from '../app-state.ts';
+import type { AgentItem, CallDetail, Paged, TimelineEntry } from '../api-types.ts';
+import { accountId, client, environment, queries, t } from '../app-state.ts';
+import type { TextKey } from '../text/text.ts';
 import type { Option } from './field.tsx';
 
 /** Interval of new tries while the server does not answer. */
@@ -109,10 +110,35 @@ export function usePages<Item, Answer extends Paged<Item> = Paged<Item>>(
   return { ...loaded, offset, limit, onOffset: (next) => setPlace({ list, offset: next }) };
 }
 
+/** More entries of a timeline than that are not drawn. */
+const TIMELINE_MAX = 1000;
+
+export interface CallRecord {
+  readonly call: CallDetail;
+  readonly timeline: readonly TimelineEntry[];
+}
+
+export function useCallRecord(
+  id: string,
+  options?: LoadOptions<CallRecord>,
+): Loaded<CallRecord> & { readonly path: string } {
+  const path = `api/calls/${encodeURIComponent(id)}`;
+  const load = async (signal: AbortSignal) => {
+    const query = { limit: TIMELINE_MAX };
+    const [call, timeline] = await Promise.all([
+      client.api<CallDetail>(path, { signal }),
+      client.api<Paged<TimelineEntry>>(`${path}/events`, { query, signal }),
+    ]);
+    return { call, timeline: timeline.data };
+  };
+  return { ...useLoad(['call', path], load, options), path };
+}
+
 /** Filters of a list: the values of their fields, and the resulting query. */
 export function useFilters<Name extends string>(begun: Readonly<Record<Name, string>>) {
   const [filters, setFilters] = useState(begun);
-  const field = (name: Name) => ({
+  const field = (name: Name, label: TextKey) => ({
+    label: t(label),
     value: filters[name],
     onValue: (value: string) => setFilters((before) => ({ ...before, [name]: value })),
   });

@@ -1,53 +1,47 @@
 /** The MCP servers whose tools agents may use: made known, looked at, and which of their tools are allowed. */
 import { useEffect, useState } from 'preact/hooks';
-import type { McpServer, McpTrial, Paged } from '../api-types.ts';
-import { client, say, t } from '../app-state.ts';
+import type { McpServer, McpTrial } from '../api-types.ts';
+import { client, refresh, t } from '../app-state.ts';
 import { entriesOf } from '../format.ts';
 import { changedFields } from '../forms/form-changes.ts';
 import { FormConflict, useResourceForm } from '../forms/resource-form.tsx';
 import { ConfirmButton, DialogButton } from '../parts/dialog.tsx';
 import { ChecksField, type Option, TextField } from '../parts/field.tsx';
 import { Form, useSubmit } from '../parts/form.tsx';
-import { Button, Problem, Section, Shown, Table } from '../parts/page.tsx';
-import { useApi } from '../parts/use-load.ts';
+import { Button, PagedTable, Problem, Section } from '../parts/page.tsx';
+import { usePages } from '../parts/use-load.ts';
 import { AddressHelp, HeaderRows, TrialResult } from './http-request.tsx';
 import { type HeaderRow, headerRows, headersOf, headersText } from './tool-draft.ts';
 
 const SERVERS = 'api/mcp-servers';
 
 export function McpServers() {
-  const loaded = useApi<Paged<McpServer>>(SERVERS, { limit: 100 });
+  const loaded = usePages<McpServer>(SERVERS, 100);
   return (
     <Section
       title={t('mcp.title')}
       actions={
         <DialogButton needs="editor" label={t('mcp.add')}>
-          {(close) => <ServerForm server={undefined} onSaved={loaded.reload} onClose={close} />}
+          {(close) => <ServerForm server={undefined} onClose={close} />}
         </DialogButton>
       }
     >
-      <Shown loaded={loaded}>
-        {({ data }) => (
-          <Table
-            label={t('mcp.title')}
-            empty={t('mcp.none')}
-            rows={data}
-            keyOf={({ name }) => name}
-            columns={{
-              name: ({ name }) => <code>{name}</code>,
-              url: ['url', ({ url }) => url],
-              allowedTools: ['small', ({ allowedTools }) => allowedTools.join(', ') || '–'],
-              actions: (server) => <Actions server={server} onChanged={loaded.reload} />,
-            }}
-          />
-        )}
-      </Shown>
+      <PagedTable
+        label={t('mcp.title')}
+        empty={t('mcp.none')}
+        loaded={loaded}
+        columns={{
+          name: ({ name }) => <code>{name}</code>,
+          url: ['url', ({ url }) => url],
+          allowedTools: ['small', ({ allowedTools }) => allowedTools.join(', ') || '–'],
+          actions: (server) => <Actions server={server} />,
+        }}
+      />
     </Section>
   );
 }
 
-function Actions(props: { readonly server: McpServer; readonly onChanged: () => void }) {
-  const { server, onChanged } = props;
+function Actions({ server }: { readonly server: McpServer }) {
   const path = `${SERVERS}/${server.name}`;
   return (
     <div class="actions">
@@ -56,71 +50,56 @@ function Actions(props: { readonly server: McpServer; readonly onChanged: () => 
         label={t('nav.tools')}
         title={t('mcp.offersTitle', { name: server.name })}
       >
-        {(close) => <Offered server={server} onSaved={onChanged} onClose={close} />}
+        {(close) => <Offered server={server} onClose={close} />}
       </DialogButton>
       <DialogButton needs="editor" label={t('webhooks.edit')}>
-        {(close) => <ServerForm server={server} onSaved={onChanged} onClose={close} />}
+        {(close) => <ServerForm server={server} onClose={close} />}
       </DialogButton>
       <ConfirmButton
         needs="editor"
         label={t('knowledge.delete')}
         question={t('mcp.deleteQuestion', { name: server.name })}
-        onConfirm={() => client.api(path, { method: 'DELETE' }).then(onChanged)}
+        onConfirm={() => client.api(path, { method: 'DELETE' }).then(refresh)}
       />
     </div>
   );
 }
 
-interface Draft {
-  readonly name: string;
-  readonly url: string;
-  readonly headers: readonly HeaderRow[];
-  /** Separated by commas. */
-  readonly allowedTools: string;
-}
-
 /** @param props.server undefined where one is made known. */
 function ServerForm(props: {
   readonly server: McpServer | undefined;
-  readonly onSaved: () => void;
   readonly onClose: () => void;
 }) {
-  const { server, onSaved, onClose } = props;
+  const { server, onClose } = props;
   const form = useResourceForm<Draft, McpServer>({
     list: SERVERS,
     resource: server,
     blank: () => NEW_SERVER,
     ...{ draftOf, bodyOf },
     changesOf: (draft, begun) => changedFields(bodyOf(draft), bodyOf(begun)),
-    onSaved: () => {
-      say(t('mcp.saved'));
-      onSaved();
-      onClose();
-    },
+    saved: 'mcp.saved',
+    onSaved: onClose,
   });
   return (
     <Form form={form} label={t(server === undefined ? 'mcp.add' : 'app.save')} onCancel={onClose}>
       <FormConflict form={form} textsOf={textsOf} />
-      {server === undefined && (
-        <TextField label={t('field.name')} hint={t('tool.nameHint')} {...form.field('name')} />
-      )}
-      <TextField label={t('field.url')} hint={t('mcp.urlHint')} {...form.field('url')} />
+      {server === undefined && <TextField {...form.field('name', 'field.name', 'tool.nameHint')} />}
+      <TextField {...form.field('url', 'field.url', 'mcp.urlHint')} />
       <HeaderRows
         rows={form.values.headers}
         wrong={form.wrong}
         onRows={(headers) => form.change({ headers })}
       />
-      <TextField
-        label={t('field.allowedTools')}
-        hint={t('mcp.allowedHint')}
-        {...form.field('allowedTools')}
-      />
+      <TextField {...form.field('allowedTools', 'field.allowedTools', 'mcp.allowedHint')} />
       <AddressHelp error={form.error} />
     </Form>
   );
 }
 
-const NEW_SERVER: Draft = { name: '', url: '', headers: [], allowedTools: '' };
+/** Names of tools are separated by commas. */
+const NEW_SERVER = { name: '', url: '', headers: [] as readonly HeaderRow[], allowedTools: '' };
+
+type Draft = Readonly<typeof NEW_SERVER>;
 
 function draftOf({ name, url, headers, allowedTools }: McpServer): Draft {
   return { name, url, headers: headerRows(headers), allowedTools: allowedTools.join(', ') };
@@ -143,12 +122,8 @@ function bodyOf({ name, url, headers, allowedTools }: Draft) {
 }
 
 /** Tools that the server offers, asked when the window opens, and which of them agents get. */
-function Offered(props: {
-  readonly server: McpServer;
-  readonly onSaved: () => void;
-  readonly onClose: () => void;
-}) {
-  const { server, onSaved, onClose } = props;
+function Offered(props: { readonly server: McpServer; readonly onClose: () => void }) {
+  const { server, onClose } = props;
   const [trial, setTrial] = useState<McpTrial | undefined>(undefined);
   const look = useSubmit(async () => {
     setTrial(await client.api(`${SERVERS}/${server.name}/test`, { method: 'POST' }));
@@ -161,11 +136,8 @@ function Offered(props: {
     draftOf: ({ allowedTools }) => ({ allowedTools }),
     bodyOf: (draft) => ({ ...draft }),
     changesOf: (draft, begun) => changedFields({ ...draft }, { ...begun }),
-    onSaved: () => {
-      say(t('mcp.saved'));
-      onSaved();
-      onClose();
-    },
+    saved: 'mcp.saved',
+    onSaved: onClose,
   });
   const { allowedTools } = form.values;
   return (

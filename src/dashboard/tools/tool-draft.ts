@@ -11,30 +11,15 @@ export interface HeaderRow {
   readonly kind: string;
 }
 
-/** Values of the tool form, each as the text of its input. */
-export interface ToolDraft {
-  readonly name: string;
-  readonly description: string;
-  /** JSON Schema, indented. */
-  readonly parameters: string;
-  readonly method: string;
-  readonly url: string;
-  readonly headers: readonly HeaderRow[];
-  readonly timeoutMs: string;
-  /** Empty for the phrase of the agent's language. */
-  readonly sayWhileWaiting: string;
-  /** Empty for the whole answer. */
-  readonly resultPath: string;
-}
-
 /** Shown for a stored secret, and for one that was typed. */
 const [KEPT_SECRET, TYPED_SECRET] = ['•••', '••••••'];
 
 export const NEW_HEADER: HeaderRow = { name: '', value: '', kind: 'plain' };
 
-export const NEW_TOOL: ToolDraft = {
+export const NEW_TOOL = {
   name: '',
   description: '',
+  /** JSON Schema, indented. */
   parameters: JSON.stringify(
     {
       type: 'object',
@@ -46,11 +31,16 @@ export const NEW_TOOL: ToolDraft = {
   ),
   method: 'GET',
   url: '',
-  headers: [],
+  headers: [] as readonly HeaderRow[],
   timeoutMs: '10000',
+  /** Empty for the phrase of the agent's language. */
   sayWhileWaiting: '',
+  /** Empty for the whole answer. */
   resultPath: '',
 };
+
+/** Values of the tool form, each as the text of its input. */
+export type ToolDraft = Readonly<typeof NEW_TOOL>;
 
 export function draftOf(tool: HttpTool): ToolDraft {
   return {

@@ -44,28 +44,6 @@ function directionOf(texts: PriceTexts): Readonly<Record<string, unknown>> | nul
   };
 }
 
-/** Values of the trunk form, each as the text of its input; lists have one entry a line. */
-export interface TrunkDraft {
-  readonly name: string;
-  readonly proxy: string;
-  readonly transport: string;
-  readonly domain: string;
-  readonly username: string;
-  /** Empty for the stored one. */
-  readonly password: string;
-  readonly register: string;
-  readonly numbers: string;
-  readonly callerId: string;
-  readonly allowedSources: string;
-  readonly codecs: string;
-  readonly srtp: string;
-  readonly transfer: string;
-  readonly acceptTransfers: string;
-  readonly maxCalls: string;
-  readonly callsPerSecond: string;
-  readonly price: PriceDraft;
-}
-
 /** A new trunk as its wizard holds it. */
 export interface WizardDraft extends TrunkDraft {
   /** Name of a preset; empty for a carrier without one. */
@@ -74,12 +52,13 @@ export interface WizardDraft extends TrunkDraft {
   readonly answerers: Readonly<Record<string, string>>;
 }
 
-export const NEW_TRUNK: TrunkDraft = {
+export const NEW_TRUNK = {
   name: '',
   proxy: '',
   transport: 'udp',
   domain: '',
   username: '',
+  /** Empty for the stored one. */
   password: '',
   register: 'false',
   numbers: '',
@@ -93,6 +72,9 @@ export const NEW_TRUNK: TrunkDraft = {
   callsPerSecond: '',
   price: priceDraftOf(null),
 };
+
+/** Values of the trunk form, each as the text of its input; lists have one entry a line. */
+export type TrunkDraft = Readonly<typeof NEW_TRUNK>;
 
 /** The fields of `TrunkFields`; fields of the price have a component of their own. */
 export type TrunkFieldName = Exclude<keyof TrunkDraft, 'price'>;

@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useRef } from 'preact/hooks';
 import { t } from '../app-state.ts';
 import {
+  fieldTexts,
   type Option,
   SelectField,
   TextField,
@@ -27,7 +28,7 @@ const GROUPS: readonly (readonly TrunkFieldName[])[] = [
 
 /** The named fields of a trunk, in their usual order. */
 export function TrunkFields(props: {
-  readonly form: Pick<FormState<TrunkDraft>, 'field'>;
+  readonly form: Pick<FormState<TrunkDraft>, 'bound'>;
   readonly names: readonly TrunkFieldName[];
   /** Fields that the browser wants filled before it sends the form. */
   readonly required?: readonly TrunkFieldName[];
@@ -40,7 +41,7 @@ export function TrunkFields(props: {
     <>
       {groups.map((group) => {
         const shown = group.map((name) =>
-          FIELDS[name]({ ...form.field(name), isRequired: required.includes(name) }, hasPassword),
+          FIELDS[name]({ ...form.bound(name), isRequired: required.includes(name) }, hasPassword),
         );
         return shown.length === 0 ? null : (
           <div class="pair" key={group[0]}>
@@ -61,7 +62,7 @@ function text(
   hint?: TextKey,
   more?: Pick<TextFieldProps, 'type' | 'rows'>,
 ): ShowField {
-  return (field) => <TextField label={t(label)} hint={hint && t(hint)} {...more} {...field} />;
+  return (field) => <TextField {...fieldTexts(label, hint)} {...more} {...field} />;
 }
 
 function choice(label: TextKey, options: () => readonly Option[]): ShowField {

@@ -232,7 +232,7 @@ function AccessStep(wizard: Wizard) {
   const hasPassword = trunk?.hasPassword ?? false;
   const needed = neededFields(preset);
   const others = ACCESS_FIELDS.filter((field) => !needed.includes(field));
-  const isWrong = others.some((field) => form.field(field).error !== undefined);
+  const isWrong = others.some((field) => form.bound(field).error !== undefined);
   const faults = faultsOfAccess(check);
   const required = [
     'proxy' as const,

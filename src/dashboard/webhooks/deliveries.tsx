@@ -1,6 +1,6 @@
 /** Webhook deliveries: the newest ones filtered, one in full with its attempts, and sending the failed ones again. */
 import type { Delivery, DeliveryDetail, Endpoint, Paged } from '../api-types.ts';
-import { client, complain, formats, say, sentence, t } from '../app-state.ts';
+import { client, complain, formats, refresh, say, sentence, t } from '../app-state.ts';
 import { DialogButton } from '../parts/dialog.tsx';
 import { ChoiceFilter, TextField, wordOptions } from '../parts/field.tsx';
 import { Form, useForm } from '../parts/form.tsx';
@@ -30,7 +30,7 @@ export function Deliveries({ endpoint }: { readonly endpoint?: Endpoint }) {
     <>
       <Button text={t('deliveries.reload')} onClick={loaded.reload} />
       <DialogButton label={t('resend.title')} needs="admin">
-        {(close) => <ResendForm onClose={close} onResent={loaded.reload} />}
+        {(close) => <ResendForm onClose={close} />}
       </DialogButton>
     </>
   );
@@ -38,14 +38,12 @@ export function Deliveries({ endpoint }: { readonly endpoint?: Endpoint }) {
     <Section title={t('deliveries.title')} actions={actions}>
       <search class="filters">
         <ChoiceFilter
-          label={t('field.status')}
-          {...field('status')}
+          {...field('status', 'field.status')}
           options={wordOptions('state', ['failed', 'pending', 'succeeded'])}
         />
         {endpoint === undefined && (
           <ChoiceFilter
-            label={t('field.endpoint')}
-            {...field('endpointId')}
+            {...field('endpointId', 'field.endpoint')}
             options={endpoints.map(({ id, url }) => [id, url])}
           />
         )}
@@ -68,20 +66,20 @@ function useEndpoints(): readonly Endpoint[] {
   return useApi<Paged<Endpoint>>(ENDPOINTS, { limit: 100 }).value?.data ?? [];
 }
 
-function ResendForm(props: { readonly onClose: () => void; readonly onResent: () => void }) {
+function ResendForm({ onClose }: { readonly onClose: () => void }) {
   const today = new Date().toISOString().slice(0, 10);
   const form = useForm({ from: today, to: today }, async (days) => {
     const ask = { method: 'POST', body: { ...days, status: 'failed' } } as const;
     const { resent } = await client.api<{ readonly resent: number }>('api/webhooks/resend', ask);
     say(t('resend.done', { count: formats.value.count(resent) }));
-    props.onResent();
-    props.onClose();
+    refresh();
+    onClose();
   });
   return (
-    <Form form={form} label={t('deliveries.resend')} onCancel={props.onClose} isChecked>
+    <Form form={form} label={t('deliveries.resend')} onCancel={onClose} isChecked>
       <p>{t('resend.text')}</p>
-      <TextField label={t('calls.from')} type="date" {...form.field('from')} />
-      <TextField label={t('calls.to')} type="date" {...form.field('to')} />
+      <TextField type="date" {...form.field('from', 'calls.from')} />
+      <TextField type="date" {...form.field('to', 'calls.to')} />
     </Form>
   );
 }
@@ -103,7 +101,6 @@ export function DeliveryTable(props: {
       {...rest}
       label={t('deliveries.title')}
       rows={deliveries}
-      keyOf={({ id }) => id}
       columns={{
         event: ({ event }) => event,
         call: ({ callId }) =>

@@ -1,7 +1,7 @@
 /** One webhook endpoint: its page and form, its state and actions, and the test event with the receiver's answer. */
-import { useCallback, useEffect, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { DeliveryDetail, Endpoint } from '../api-types.ts';
-import { client, complain, formats, may, say, sentence, t } from '../app-state.ts';
+import { client, complain, formats, may, refresh, say, sentence, t } from '../app-state.ts';
 import { ConfirmButton, DialogButton } from '../parts/dialog.tsx';
 import { ChecksField, TextField } from '../parts/field.tsx';
 import { Form, useForm } from '../parts/form.tsx';
@@ -22,12 +22,6 @@ import { AttemptDetails, Deliveries, ENDPOINTS } from './deliveries.tsx';
 export function EndpointPage({ id }: { readonly id: string }) {
   const path = `${ENDPOINTS}/${encodeURIComponent(id)}`;
   const loaded = useApi<Endpoint>(path);
-  const [round, setRound] = useState(0);
-  const { reload } = loaded;
-  const changed = useCallback(() => {
-    reload();
-    setRound((before) => before + 1);
-  }, [reload]);
   return (
     <Page
       title={t('field.endpoint')}
@@ -39,9 +33,9 @@ export function EndpointPage({ id }: { readonly id: string }) {
             <section class="card" aria-label={t('field.endpoint')}>
               <h2 class="long">{endpoint.url}</h2>
               <FactList class="facts" facts={factsOf(endpoint)} />
-              <EndpointActions endpoint={endpoint} onChanged={changed} />
+              <EndpointActions endpoint={endpoint} />
             </section>
-            <Deliveries key={round} endpoint={endpoint} />
+            <Deliveries endpoint={endpoint} />
           </>
         )}
       </Shown>
@@ -95,24 +89,19 @@ export function LastAttempt({ endpoint: { lastAttempt } }: { readonly endpoint: 
 }
 
 /** Actions on a webhook endpoint; nothing for users who may not change it. */
-function EndpointActions(props: {
-  readonly endpoint: Endpoint;
-  /** Called after a change, and after a test event has its answer. */
-  readonly onChanged: () => void;
-}) {
-  const { endpoint, onChanged } = props;
+function EndpointActions({ endpoint }: { readonly endpoint: Endpoint }) {
   if (!may('admin')) return null;
   const path = `${ENDPOINTS}/${endpoint.id}`;
   const isActive = endpoint.status === 'active';
   const toggle = () => {
     const body = { status: isActive ? 'disabled' : 'active' };
-    client.api(path, { method: 'PATCH', body }).then(onChanged, complain);
+    client.api(path, { method: 'PATCH', body }).then(refresh, complain);
   };
   return (
     <div class="actions">
-      <TestEventButton endpoint={endpoint} onSent={onChanged} />
+      <TestEventButton endpoint={endpoint} />
       <DialogButton label={t('webhooks.edit')}>
-        {(close) => <EndpointForm endpoint={endpoint} onDone={onChanged} onClose={close} />}
+        {(close) => <EndpointForm endpoint={endpoint} onClose={close} />}
       </DialogButton>
       <Button text={t(isActive ? 'webhooks.disable' : 'webhooks.enable')} onClick={toggle} />
       <ConfirmButton
@@ -131,24 +120,17 @@ function EndpointActions(props: {
 /** An attempt takes up to ten seconds. */
 const LOOK_MS = 500;
 
-export function TestEventButton(props: {
-  readonly endpoint: Endpoint;
-  readonly onSent: () => void;
-}) {
-  if (props.endpoint.status !== 'active') return null;
+export function TestEventButton({ endpoint }: { readonly endpoint: Endpoint }) {
+  if (endpoint.status !== 'active') return null;
   return (
     <DialogButton label={t('webhooks.test')} needs="admin">
-      {(close) => <TestEvent {...props} onClose={close} />}
+      {(close) => <TestEvent endpoint={endpoint} onClose={close} />}
     </DialogButton>
   );
 }
 
-function TestEvent(props: {
-  readonly endpoint: Endpoint;
-  readonly onSent: () => void;
-  readonly onClose: () => void;
-}) {
-  const { endpoint, onSent, onClose } = props;
+function TestEvent(props: { readonly endpoint: Endpoint; readonly onClose: () => void }) {
+  const { endpoint, onClose } = props;
   const [deliveryId, setDeliveryId] = useState<string>();
   const [error, setError] = useState<unknown>();
   useEffect(() => {
@@ -165,7 +147,7 @@ function TestEvent(props: {
         (deliveryId === undefined ? (
           <p role="status">{t('webhooks.testSending')}</p>
         ) : (
-          <Answer deliveryId={deliveryId} onAnswered={onSent} />
+          <Answer deliveryId={deliveryId} />
         ))}
       <div class="actions">
         <Button text={t('app.close')} onClick={onClose} />
@@ -174,16 +156,16 @@ function TestEvent(props: {
   );
 }
 
-function Answer(props: { readonly deliveryId: string; readonly onAnswered: () => void }) {
-  const { deliveryId, onAnswered } = props;
+/** What the receiver answered; it counts for the endpoint and its deliveries too. */
+function Answer({ deliveryId }: { readonly deliveryId: string }) {
   const path = `api/webhooks/deliveries/${deliveryId}`;
   const isLast = ({ attemptDetails }: DeliveryDetail) => attemptDetails.length > 0;
   const { value, error } = useApi<DeliveryDetail>(path, {}, { refreshMs: LOOK_MS, isLast });
   const attempt = value?.attemptDetails.at(-1);
   const hasAnswer = attempt !== undefined;
   useEffect(() => {
-    if (hasAnswer) onAnswered();
-  }, [hasAnswer, onAnswered]);
+    if (hasAnswer) refresh();
+  }, [hasAnswer]);
   if (attempt === undefined) {
     return (
       <>
@@ -214,10 +196,10 @@ type Draft = Pick<Endpoint, 'url' | 'description' | 'events'>;
 
 const EMPTY: Draft = { url: '', description: '', events: EVENTS };
 
-export function NewEndpointButton({ onAdded }: { readonly onAdded: () => void }) {
+export function NewEndpointButton() {
   return (
     <DialogButton label={t('webhooks.add')} class="main" needs="admin">
-      {(close) => <EndpointForm endpoint={undefined} onDone={onAdded} onClose={close} />}
+      {(close) => <EndpointForm endpoint={undefined} onClose={close} />}
     </DialogButton>
   );
 }
@@ -225,17 +207,16 @@ export function NewEndpointButton({ onAdded }: { readonly onAdded: () => void })
 /** @param props.endpoint undefined where one is added. */
 function EndpointForm(props: {
   readonly endpoint: Endpoint | undefined;
-  readonly onDone: () => void;
   readonly onClose: () => void;
 }) {
-  const { endpoint, onDone, onClose } = props;
+  const { endpoint, onClose } = props;
   const { url, description, events } = endpoint ?? EMPTY;
   const form = useForm<Draft>({ url, description, events }, async (draft) => {
     await (endpoint === undefined
       ? client.api(ENDPOINTS, { method: 'POST', body: newBodyOf(draft) })
       : client.api(`${ENDPOINTS}/${endpoint.id}`, { method: 'PATCH', body: draft }));
     say(t(endpoint === undefined ? 'webhooks.added' : 'webhooks.changed'));
-    onDone();
+    refresh();
     onClose();
   });
   return (
@@ -244,11 +225,10 @@ function EndpointForm(props: {
       label={t(endpoint === undefined ? 'webhooks.add' : 'app.save')}
       onCancel={onClose}
     >
-      <TextField label={t('field.url')} type="url" {...form.field('url')} />
-      <TextField label={t('field.description')} {...form.field('description')} />
+      <TextField type="url" {...form.field('url', 'field.url')} />
+      <TextField {...form.field('description', 'field.description')} />
       <ChecksField
-        label={t('field.events')}
-        {...form.field('events')}
+        {...form.field('events', 'field.events')}
         options={EVENTS.map((event) => [event, event])}
       />
     </Form>

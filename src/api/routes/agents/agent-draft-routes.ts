@@ -7,15 +7,10 @@ import { ServiceError } from '../../../domain/service-error.ts';
 import type { Stores } from '../../../domain/stores.ts';
 import { type ApiApp, type ApiContext, type ApiDeps, changedBy, scopeOf } from '../../api-env.ts';
 import { answerOnce } from '../../http/answer-once.ts';
-import {
-  describeRoute,
-  jsonBody,
-  TAKES_IF_MATCH,
-  taggedResponse,
-} from '../../http/describe-route.ts';
+import { jsonBody, routesOf, TAKES_IF_MATCH, taggedResponse } from '../../http/describe-route.ts';
 import { entityTag, requireTag } from '../../http/entity-tag.ts';
 import { existing } from '../../http/errors.ts';
-import { agentPathSchema, agentSchema, patchAgentSchema } from '../../schemas/agent-schemas.ts';
+import { agentSchema, patchAgentSchema } from '../../schemas/agent-schemas.ts';
 import { viewOf } from '../../serializers.ts';
 import { changedAgent, requireOwnNumberAndModel } from './agent-routes.ts';
 
@@ -33,11 +28,11 @@ const draftSchema = z
   })
   .openapi('AgentDraft', { description: 'Changes to an agent that are not live.' });
 
-const shared = { tag: 'Agents', request: { params: agentPathSchema } } as const;
+const readRoute = routesOf({ tag: 'Agents', scope: 'agents:read' });
 
-const getRoute = describeRoute('get', '/api/agents/{agentId}/draft', {
-  ...shared,
-  scope: 'agents:read',
+const writeRoute = routesOf({ tag: 'Agents', scope: 'agents:write' });
+
+const getRoute = readRoute('get', '/api/agents/{agentId}/draft', {
   operationId: 'getAgentDraft',
   summary: 'Shows the draft of an agent',
   description:
@@ -45,34 +40,28 @@ const getRoute = describeRoute('get', '/api/agents/{agentId}/draft', {
   responses: { 200: taggedResponse('What publishing changes.', draftSchema) },
 });
 
-const saveRoute = describeRoute('put', '/api/agents/{agentId}/draft', {
-  ...shared,
+const saveRoute = writeRoute('put', '/api/agents/{agentId}/draft', {
   ...TAKES_IF_MATCH,
-  scope: 'agents:write',
   operationId: 'saveAgentDraft',
   summary: 'Saves changes without making them live',
   description:
     'Takes and checks what `PATCH /api/agents/{agentId}` does, and replaces the draft before. Calls, campaigns and the sandbox use the agent as it is. ' +
     '`If-Match` takes the `ETag` of the draft, or of the agent where it has no draft.',
-  request: { params: agentPathSchema, body: jsonBody(patchAgentSchema) },
+  request: { body: jsonBody(patchAgentSchema) },
   responses: { 200: taggedResponse('The draft was saved.', draftSchema) },
   errors: [409, 412, 422],
 });
 
-const deleteRoute = describeRoute('delete', '/api/agents/{agentId}/draft', {
-  ...shared,
+const deleteRoute = writeRoute('delete', '/api/agents/{agentId}/draft', {
   ...TAKES_IF_MATCH,
-  scope: 'agents:write',
   operationId: 'deleteAgentDraft',
   summary: 'Discards the draft of an agent',
   responses: { 204: { description: 'The agent has no draft.' } },
   errors: [412],
 });
 
-const publishRoute = describeRoute('post', '/api/agents/{agentId}/draft/publish', {
-  ...shared,
+const publishRoute = writeRoute('post', '/api/agents/{agentId}/draft/publish', {
   ...TAKES_IF_MATCH,
-  scope: 'agents:write',
   operationId: 'publishAgentDraft',
   summary: 'Makes the draft of an agent live',
   description:

@@ -17,9 +17,9 @@ import { requireKnownTools } from '../../../domain/tool/custom-tool.ts';
 import { type ApiApp, type ApiDeps, changedBy, scopeOf } from '../../api-env.ts';
 import { answerOnce } from '../../http/answer-once.ts';
 import {
-  describeRoute,
   jsonBody,
-  jsonResponse,
+  pageResponse,
+  routesOf,
   TAKES_IF_MATCH,
   taggedResponse,
 } from '../../http/describe-route.ts';
@@ -27,8 +27,6 @@ import { entityTag, requireMatch } from '../../http/entity-tag.ts';
 import { existing } from '../../http/errors.ts';
 import {
   agentItemSchema,
-  agentPageSchema,
-  agentPathSchema,
   agentQuerySchema,
   agentSchema,
   createAgentSchema,
@@ -38,64 +36,51 @@ import {
 } from '../../schemas/agent-schemas.ts';
 import { viewOf } from '../../serializers.ts';
 
-const shared = { tag: 'Agents' } as const;
+const readRoute = routesOf({ tag: 'Agents', scope: 'agents:read' });
 
-const listRoute = describeRoute('get', '/api/agents', {
-  ...shared,
+const writeRoute = routesOf({ tag: 'Agents', scope: 'agents:write' });
+
+const listRoute = readRoute('get', '/api/agents', {
   operationId: 'listAgents',
   summary: 'Lists agents, newest first',
-  scope: 'agents:read',
   request: { query: agentQuerySchema },
-  responses: { 200: jsonResponse('A page of agents.', agentPageSchema) },
+  responses: { 200: pageResponse('A page of agents.', 'AgentPage', agentItemSchema) },
 });
 
-const newRoute = describeRoute('post', '/api/agents', {
-  ...shared,
+const newRoute = writeRoute('post', '/api/agents', {
   operationId: 'createAgent',
   summary: 'Makes an agent',
-  scope: 'agents:write',
   request: { body: jsonBody(createAgentSchema) },
   responses: { 201: taggedResponse('The agent was made and is active.', createdAgentSchema) },
 });
 
-const getRoute = describeRoute('get', '/api/agents/{agentId}', {
-  ...shared,
+const getRoute = readRoute('get', '/api/agents/{agentId}', {
   operationId: 'getAgent',
   summary: 'Shows an agent',
-  scope: 'agents:read',
-  request: { params: agentPathSchema },
   responses: { 200: taggedResponse('Every field.', agentSchema) },
 });
 
-const patchRoute = describeRoute('patch', '/api/agents/{agentId}', {
-  ...shared,
+const patchRoute = writeRoute('patch', '/api/agents/{agentId}', {
   ...TAKES_IF_MATCH,
   operationId: 'updateAgent',
   summary: 'Changes the fields that the body has',
-  scope: 'agents:write',
-  request: { params: agentPathSchema, body: jsonBody(patchAgentSchema) },
+  request: { body: jsonBody(patchAgentSchema) },
   responses: { 200: taggedResponse('The agent was changed.', patchedAgentSchema) },
   errors: [409, 412, 422],
 });
 
-const deleteRoute = describeRoute('delete', '/api/agents/{agentId}', {
-  ...shared,
+const deleteRoute = writeRoute('delete', '/api/agents/{agentId}', {
   ...TAKES_IF_MATCH,
   operationId: 'deleteAgent',
   summary: 'Deletes an agent; its calls stay readable',
-  scope: 'agents:write',
-  request: { params: agentPathSchema },
   responses: { 204: { description: 'The agent is gone.' } },
   errors: [409, 412],
 });
 
-const freeNumberRoute = describeRoute('delete', '/api/agents/{agentId}/phone-number', {
-  ...shared,
+const freeNumberRoute = writeRoute('delete', '/api/agents/{agentId}/phone-number', {
   operationId: 'freePhoneNumber',
   summary: 'Releases the phone number of an agent',
   ...TAKES_IF_MATCH,
-  scope: 'agents:write',
-  request: { params: agentPathSchema },
   responses: { 204: { description: 'The agent has no number.' } },
   errors: [412],
 });
@@ -140,9 +125,7 @@ function addAgentWrites(api: ApiApp, deps: ApiDeps): void {
         await requireKnownModel(agent.model, null, languageModels);
         await numberOwners.requireOwn(scope, agent.phoneNumber);
         return commit(async (stores) => {
-          await requireKnownTools(agent.tools, scope, [stores.customTools, stores.mcpServers]);
-          await requireKnownGateway(agent, scope, stores.smsGateways);
-          await requireKnownCalendar(agent.calendar, scope, stores.calendars);
+          await requireKnownParts(agent, stores);
           await stores.agents.insert(agent, changedBy(context));
           return { status: 201, body: viewOf(createdAgentSchema, agent) };
         });
@@ -222,16 +205,23 @@ export async function requireOwnNumberAndModel(
  * @throws {ServiceError} as `patchAgent`; VALIDATION_ERROR when voice, language, a tool, the gateway or the calendar is unknown.
  */
 export async function changedAgent(
-  stores: Pick<Stores, 'customTools' | 'mcpServers' | 'smsGateways' | 'calendars'>,
+  stores: PartStores,
   { agent, patch }: { readonly agent: Agent; readonly patch: AgentPatch },
   { voices, clock }: Pick<ApiDeps, 'voices' | 'clock'>,
 ): Promise<Agent> {
   requireKnownSpeech(changedSpeech(patch, agent), voices);
   const changed = patchAgent(agent, patch, clock.now());
-  await requireKnownTools(changed.tools, agent, [stores.customTools, stores.mcpServers]);
-  await requireKnownGateway(changed, agent, stores.smsGateways);
-  await requireKnownCalendar(changed.calendar, agent, stores.calendars);
+  await requireKnownParts(changed, stores);
   return changed;
+}
+
+type PartStores = Pick<Stores, 'customTools' | 'mcpServers' | 'smsGateways' | 'calendars'>;
+
+/** @throws {ServiceError} VALIDATION_ERROR when a tool, the gateway or the calendar is unknown. */
+export async function requireKnownParts(agent: Agent, stores: PartStores): Promise<void> {
+  await requireKnownTools(agent.tools, agent, [stores.customTools, stores.mcpServers]);
+  await requireKnownGateway(agent, agent, stores.smsGateways);
+  await requireKnownCalendar(agent.calendar, agent, stores.calendars);
 }
 
 /** A voice or language that the agent has stays, even where the server no longer speaks it. */

@@ -6,23 +6,21 @@ import {
   type AgentVersion,
   restoreAgent,
 } from '../../../domain/agent/agent-version.ts';
-import { requireKnownCalendar } from '../../../domain/calendar/calendar.ts';
 import { ServiceError } from '../../../domain/service-error.ts';
-import { requireKnownGateway } from '../../../domain/sms/sms-gateway.ts';
-import { requireKnownTools } from '../../../domain/tool/custom-tool.ts';
 import { type ApiApp, type ApiDeps, changedBy, scopeOf } from '../../api-env.ts';
 import { answerOnce } from '../../http/answer-once.ts';
 import {
-  describeRoute,
   jsonResponse,
+  routesOf,
   TAKES_IF_MATCH,
   taggedResponse,
 } from '../../http/describe-route.ts';
 import { entityTag, requireMatch } from '../../http/entity-tag.ts';
 import { existing } from '../../http/errors.ts';
-import { agentPathSchema, agentSchema } from '../../schemas/agent-schemas.ts';
+import { agentSchema } from '../../schemas/agent-schemas.ts';
 import { pageOf, pageQuerySchema } from '../../schemas/query-schemas.ts';
 import { viewOf } from '../../serializers.ts';
+import { requireKnownParts } from './agent-routes.ts';
 
 const agentVersionSchema = z
   .object({
@@ -62,26 +60,25 @@ const agentVersionPageSchema = pageOf(agentVersionSchema).openapi('AgentVersionP
 });
 
 /** A number that no version can have is one that there is not: 404, and not 400. */
-const agentVersionPathSchema = agentPathSchema.extend({
+const agentVersionPathSchema = z.object({
+  agentId: z.string(),
   version: z.string().openapi({ type: 'integer', minimum: 1 }),
 });
 
-const shared = { tag: 'Agents' } as const;
+const readRoute = routesOf({ tag: 'Agents', scope: 'agents:read' });
 
-const listRoute = describeRoute('get', '/api/agents/{agentId}/versions', {
-  ...shared,
-  scope: 'agents:read',
+const writeRoute = routesOf({ tag: 'Agents', scope: 'agents:write' });
+
+const listRoute = readRoute('get', '/api/agents/{agentId}/versions', {
   operationId: 'listAgentVersions',
   summary: 'Lists what an agent was like after each change, newest first',
   description:
     'Making an agent keeps its first version, and every change and every restore that makes a difference keeps another, in one step with the change.',
-  request: { params: agentPathSchema, query: pageQuerySchema },
+  request: { query: pageQuerySchema },
   responses: { 200: jsonResponse('A page of versions.', agentVersionPageSchema) },
 });
 
-const restoreRoute = describeRoute('post', '/api/agents/{agentId}/versions/{version}/restore', {
-  ...shared,
-  scope: 'agents:write',
+const restoreRoute = writeRoute('post', '/api/agents/{agentId}/versions/{version}/restore', {
   ...TAKES_IF_MATCH,
   operationId: 'restoreAgentVersion',
   summary: 'Makes an agent what it was in an earlier version',
@@ -122,9 +119,7 @@ export function addAgentVersionRoutes(api: ApiApp, deps: ApiDeps): void {
           const agent = existing(await stores.agents.find(scope, agentId), 'agent');
           requireMatch(context, agent.updatedAt, 'the agent');
           const then = restoreAgent(agent, chosen, clock.now());
-          await requireKnownTools(then.tools, agent, [stores.customTools, stores.mcpServers]);
-          await requireKnownGateway(then, agent, stores.smsGateways);
-          await requireKnownCalendar(then.calendar, agent, stores.calendars);
+          await requireKnownParts(then, stores);
           await stores.agents.update(then, changedBy(context));
           const restored = await stores.agents.findWithUsage(scope, agentId, clock.now());
           return { status: 200, body: viewOf(agentSchema, existing(restored, 'agent')) };

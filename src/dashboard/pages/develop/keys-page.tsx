@@ -1,12 +1,12 @@
 /** API keys: made (and shown once), looked through, revoked. */
 import { useState } from 'preact/hooks';
-import type { ApiKey, Paged } from '../../api-types.ts';
-import { client, environment, may, t } from '../../app-state.ts';
+import type { ApiKey } from '../../api-types.ts';
+import { client, environment, may, refresh, t } from '../../app-state.ts';
 import { ConfirmButton, SecretDialog } from '../../parts/dialog.tsx';
 import { ChecksField, TextField } from '../../parts/field.tsx';
 import { Form, useForm } from '../../parts/form.tsx';
-import { Instant, Page, Section, Shown, State, Table } from '../../parts/page.tsx';
-import { useApi } from '../../parts/use-load.ts';
+import { Instant, Page, PagedTable, Section, State } from '../../parts/page.tsx';
+import { usePages } from '../../parts/use-load.ts';
 
 const SCOPES = [
   'agents:read',
@@ -20,21 +20,30 @@ const SCOPES = [
 ] as const;
 
 export function KeysPage() {
-  const query = { limit: 100, environment: environment.value };
-  const loaded = useApi<Paged<ApiKey>>('api/keys', query);
+  const loaded = usePages<ApiKey>('api/keys', 100, { environment: environment.value });
   return (
     <Page title={t('keys.title')}>
-      {may('admin') && <NewKey onMade={loaded.reload} />}
+      {may('admin') && <NewKey />}
       <Section title={t('keys.list')}>
-        <Shown loaded={loaded}>
-          {({ data }) => <KeyTable keys={data} onChanged={loaded.reload} />}
-        </Shown>
+        <PagedTable
+          label={t('keys.list')}
+          empty={t('keys.none')}
+          loaded={loaded}
+          columns={{
+            name: ({ name }) => name,
+            key: ({ prefix, lastFour }) => <code>{`${prefix}…${lastFour}`}</code>,
+            scopes: ['small', ({ scopes }) => scopes.join(', ')],
+            made: ({ createdAt }) => <Instant at={createdAt} />,
+            used: ({ lastUsedAt }) => <Instant at={lastUsedAt} />,
+            actions: (key) => <Revocation of={key} />,
+          }}
+        />
       </Section>
     </Page>
   );
 }
 
-function NewKey({ onMade }: { readonly onMade: () => void }) {
+function NewKey() {
   const [secret, setSecret] = useState<string | undefined>(undefined);
   const begun = { name: '', scopes: SCOPES.slice(0, -1) as readonly string[] };
   const form = useForm(begun, async (values) => {
@@ -42,15 +51,14 @@ function NewKey({ onMade }: { readonly onMade: () => void }) {
     const ask = { method: 'POST', body } as const;
     setSecret((await client.api<{ readonly key: string }>('api/keys', ask)).key);
     form.change({ name: '' });
-    onMade();
+    refresh();
   });
   return (
     <Section title={t('keys.new')}>
       <Form form={form} label={t('keys.make')} isChecked>
-        <TextField label={t('field.name')} {...form.field('name')} isRequired />
+        <TextField {...form.field('name', 'field.name')} isRequired />
         <ChecksField
-          label={t('field.scopes')}
-          {...form.field('scopes')}
+          {...form.field('scopes', 'field.scopes')}
           options={SCOPES.map((scope) => [scope, scope])}
         />
       </Form>
@@ -61,34 +69,15 @@ function NewKey({ onMade }: { readonly onMade: () => void }) {
   );
 }
 
-function KeyTable(props: { readonly keys: readonly ApiKey[]; readonly onChanged: () => void }) {
-  const { keys, onChanged } = props;
-  const revoke = ({ id, name, revokedAt }: ApiKey) =>
-    revokedAt === null ? (
-      <ConfirmButton
-        needs="admin"
-        label={t('keys.revoke')}
-        question={t('keys.revokeQuestion', { name })}
-        done={t('keys.revoked')}
-        onConfirm={() => client.api(`api/keys/${id}`, { method: 'DELETE' }).then(onChanged)}
-      />
-    ) : (
-      <State of="revoked" />
-    );
+function Revocation({ of: { id, name, revokedAt } }: { readonly of: ApiKey }) {
+  if (revokedAt !== null) return <State of="revoked" />;
   return (
-    <Table
-      label={t('keys.list')}
-      empty={t('keys.none')}
-      rows={keys}
-      keyOf={({ id }) => id}
-      columns={{
-        name: ({ name }) => name,
-        key: ({ prefix, lastFour }) => <code>{`${prefix}…${lastFour}`}</code>,
-        scopes: ['small', ({ scopes }) => scopes.join(', ')],
-        made: ({ createdAt }) => <Instant at={createdAt} />,
-        used: ({ lastUsedAt }) => <Instant at={lastUsedAt} />,
-        actions: revoke,
-      }}
+    <ConfirmButton
+      needs="admin"
+      label={t('keys.revoke')}
+      question={t('keys.revokeQuestion', { name })}
+      done={t('keys.revoked')}
+      onConfirm={() => client.api(`api/keys/${id}`, { method: 'DELETE' }).then(refresh)}
     />
   );
 }

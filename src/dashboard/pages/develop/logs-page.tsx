@@ -8,7 +8,7 @@ import type {
 } from '../../api-types.ts';
 import { environment, formats, may, route, session, t, word } from '../../app-state.ts';
 import { CheckField, ChoiceFilter, TextField, wordOptions } from '../../parts/field.tsx';
-import { Instant, Page, Section, ShownPage, State, Table } from '../../parts/page.tsx';
+import { Instant, Page, PagedTable, Section, State } from '../../parts/page.tsx';
 import { useFilters, usePages } from '../../parts/use-load.ts';
 
 const PER_PAGE = 50;
@@ -52,43 +52,29 @@ function Requests({ requestId, isFollowing }: LogProps) {
       <p class="muted">{t('logs.requestsText', keptOf(loaded.value))}</p>
       <search class="filters">
         <ChoiceFilter
-          label={t('field.status')}
-          {...field('status')}
+          {...field('status', 'field.status')}
           options={wordOptions('statusClass', STATUS_CLASSES)}
         />
-        <TextField label={t('logs.route')} type="search" {...field('route')} />
-        <TextField label={t('field.requestId')} type="search" {...field('requestId')} />
+        <TextField type="search" {...field('route', 'logs.route')} />
+        <TextField type="search" {...field('requestId', 'field.requestId')} />
       </search>
-      <ShownPage loaded={loaded}>{(entries) => <RequestTable entries={entries} />}</ShownPage>
+      <PagedTable
+        label={t('logs.requests')}
+        empty={t('logs.noRequests')}
+        loaded={loaded}
+        keyOf={(entry) => entry.requestId}
+        columns={{
+          instant: ({ at }) => <Instant at={at} />,
+          answer: ['number', ({ status }) => status],
+          action: ['small', ({ method, route }) => <code>{`${method} ${route}`}</code>],
+          error: ['small', ({ errorCode }) => errorCode ?? '–'],
+          took: ['number', ({ durationMs }) => formats.value.ms(durationMs)],
+          who: ({ actor, actorName }) => actorName ?? word('actor', actor),
+          account: ['small', accountText],
+          requestId: ['small', (entry) => <code>{entry.requestId}</code>],
+        }}
+      />
     </Section>
-  );
-}
-
-function RequestTable({ entries }: { readonly entries: readonly RequestEntry[] }) {
-  return (
-    <Table
-      label={t('logs.requests')}
-      empty={t('logs.noRequests')}
-      rows={entries}
-      keyOf={({ requestId }) => requestId}
-      columns={{
-        instant: ({ at }) => <Instant at={at} />,
-        answer: ['number', ({ status }) => status],
-        action: [
-          'small',
-          ({ method, route: pattern }) => (
-            <code>
-              {method} {pattern}
-            </code>
-          ),
-        ],
-        error: ['small', ({ errorCode }) => errorCode ?? '–'],
-        took: ['number', ({ durationMs }) => formats.value.ms(durationMs)],
-        who: ({ actor, actorName }) => actorName ?? word('actor', actor),
-        account: ['small', accountText],
-        requestId: ['small', ({ requestId }) => <code>{requestId}</code>],
-      }}
-    />
   );
 }
 
@@ -111,44 +97,31 @@ function Warnings({ requestId, isFollowing }: LogProps) {
     <Section title={t('logs.server')}>
       <p class="muted">{t('logs.serverText', keptOf(loaded.value))}</p>
       <search class="filters">
-        <ChoiceFilter
-          label={t('field.level')}
-          {...field('level')}
-          options={wordOptions('state', LEVELS)}
-        />
-        <TextField label={t('field.message')} type="search" {...field('text')} />
-        <TextField label={t('field.requestId')} type="search" {...field('requestId')} />
+        <ChoiceFilter {...field('level', 'field.level')} options={wordOptions('state', LEVELS)} />
+        <TextField type="search" {...field('text', 'field.message')} />
+        <TextField type="search" {...field('requestId', 'field.requestId')} />
       </search>
-      <ShownPage loaded={loaded}>{(entries) => <WarningTable entries={entries} />}</ShownPage>
+      <PagedTable
+        label={t('logs.server')}
+        empty={t('logs.noWarnings')}
+        loaded={loaded}
+        columns={{
+          instant: ({ at }) => <Instant at={at} />,
+          level: ({ level }) => <State of={level} />,
+          component: ({ component }) => component,
+          // Free text of the log, which has no German.
+          message: ({ message }) => <span lang="en">{message}</span>,
+          error: ['small', ({ code }) => code ?? '–'],
+          requestId: ['small', (entry) => <RequestLink to={entry.requestId} />],
+        }}
+      />
     </Section>
   );
 }
 
-function WarningTable({ entries }: { readonly entries: readonly ServerLogEntry[] }) {
-  return (
-    <Table
-      label={t('logs.server')}
-      empty={t('logs.noWarnings')}
-      rows={entries}
-      columns={{
-        instant: ({ at }) => <Instant at={at} />,
-        level: ({ level }) => <State of={level} />,
-        component: ({ component }) => component,
-        // Free text of the log, which has no German.
-        message: ({ message }) => <span lang="en">{message}</span>,
-        error: ['small', ({ code }) => code ?? '–'],
-        requestId: [
-          'small',
-          ({ requestId }) =>
-            requestId === null ? '–' : <a href={hrefOf(requestId)}>{requestId}</a>,
-        ],
-      }}
-    />
-  );
-}
-
-function hrefOf(requestId: string): string {
-  return `#/logs?environment=${environment.value}&requestId=${requestId}`;
+function RequestLink({ to }: { readonly to: string | null }) {
+  if (to === null) return <>–</>;
+  return <a href={`#/logs?environment=${environment.value}&requestId=${to}`}>{to}</a>;
 }
 
 /** How far a log reaches back; dashes until it is loaded. */

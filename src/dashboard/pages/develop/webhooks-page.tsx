@@ -1,10 +1,9 @@
 /** Webhooks: the endpoints and how each does, the deliveries, and the secret that signs them. */
-import { useCallback, useState } from 'preact/hooks';
-import type { Endpoint, Paged, SigningSecret } from '../../api-types.ts';
+import type { Endpoint, SigningSecret } from '../../api-types.ts';
 import { client, complain, formats, may, t } from '../../app-state.ts';
 import { ConfirmButton } from '../../parts/dialog.tsx';
-import { Button, Empty, Page, Section, Shown, Table } from '../../parts/page.tsx';
-import { useApi } from '../../parts/use-load.ts';
+import { Button, Empty, Page, PagedTable, Section, Shown } from '../../parts/page.tsx';
+import { useApi, usePages } from '../../parts/use-load.ts';
 import { Deliveries, ENDPOINTS } from '../../webhooks/deliveries.tsx';
 import {
   EndpointPage,
@@ -21,53 +20,32 @@ export function WebhooksPage({ id }: { readonly id: string }) {
 }
 
 function WebhookList() {
-  const [round, setRound] = useState(0);
-  const loaded = useApi<Paged<Endpoint>>(ENDPOINTS, { limit: 100 });
-  const { reload } = loaded;
-  const changed = useCallback(() => {
-    reload();
-    setRound((before) => before + 1);
-  }, [reload]);
+  const loaded = usePages<Endpoint>(ENDPOINTS, 100);
   return (
-    <Page title={t('nav.webhooks')} actions={<NewEndpointButton onAdded={changed} />}>
+    <Page title={t('nav.webhooks')} actions={<NewEndpointButton />}>
       <Section title={t('webhooks.endpoints')}>
-        <Shown loaded={loaded}>
-          {({ data }) => <EndpointTable endpoints={data} onChanged={changed} />}
-        </Shown>
+        <PagedTable
+          label={t('webhooks.endpoints')}
+          empty={
+            <Empty text={t('webhooks.none')}>
+              <NewEndpointButton />
+            </Empty>
+          }
+          loaded={loaded}
+          hrefOf={({ id }) => `#/webhooks/${id}`}
+          columns={{
+            url: ['url', ({ url }) => url],
+            events: ['small', ({ events }) => events.join(', ')],
+            status: (endpoint) => <EndpointState endpoint={endpoint} />,
+            successRate: ['number', successRate],
+            lastAnswer: (endpoint) => <LastAttempt endpoint={endpoint} />,
+            actions: may('admin') && ((endpoint) => <TestEventButton endpoint={endpoint} />),
+          }}
+        />
       </Section>
-      <Deliveries key={round} />
+      <Deliveries />
       {may('admin') && <SigningSecretCard />}
     </Page>
-  );
-}
-
-function EndpointTable(props: {
-  readonly endpoints: readonly Endpoint[];
-  readonly onChanged: () => void;
-}) {
-  const { endpoints, onChanged } = props;
-  return (
-    <Table
-      label={t('webhooks.endpoints')}
-      empty={
-        <Empty text={t('webhooks.none')}>
-          <NewEndpointButton onAdded={onChanged} />
-        </Empty>
-      }
-      rows={endpoints}
-      keyOf={({ id }) => id}
-      hrefOf={({ id }) => `#/webhooks/${id}`}
-      columns={{
-        url: ['url', ({ url }) => url],
-        events: ['small', ({ events }) => events.join(', ')],
-        status: (endpoint) => <EndpointState endpoint={endpoint} />,
-        successRate: ['number', successRate],
-        lastAnswer: (endpoint) => <LastAttempt endpoint={endpoint} />,
-        actions:
-          may('admin') &&
-          ((endpoint) => <TestEventButton endpoint={endpoint} onSent={onChanged} />),
-      }}
-    />
   );
 }
 

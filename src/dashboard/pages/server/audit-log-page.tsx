@@ -2,7 +2,7 @@
 import type { AuditEntry, UserList } from '../../api-types.ts';
 import { client, route, t, word } from '../../app-state.ts';
 import { ChoiceFilter, TextField } from '../../parts/field.tsx';
-import { Instant, Page, Section, ShownPage, Table } from '../../parts/page.tsx';
+import { Instant, Page, PagedTable, Section } from '../../parts/page.tsx';
 import { useFilters, useLoad, usePages } from '../../parts/use-load.ts';
 
 const PER_PAGE = 50;
@@ -21,33 +21,25 @@ export function AuditLogPage() {
         <p class="muted">{t('audit.text')}</p>
         <search class="filters">
           <ChoiceFilter
-            label={t('field.who')}
-            {...field('actorId')}
+            {...field('actorId', 'field.who')}
             options={(people.value?.users ?? []).map(({ id, name }) => [id, name])}
           />
-          <TextField label={t('field.resource')} type="search" {...field('resource')} />
+          <TextField type="search" {...field('resource', 'field.resource')} />
         </search>
-        <ShownPage loaded={loaded}>{(entries) => <Entries entries={entries} />}</ShownPage>
+        <PagedTable
+          label={t('audit.entries')}
+          empty={t('audit.none')}
+          loaded={loaded}
+          columns={{
+            instant: ({ at }) => <Instant at={at} />,
+            who: ({ actor, actorName }) => actorName ?? word('actor', actor),
+            action: ['small', ({ action }) => <code>{action}</code>],
+            resource: ['small', ({ resource: of }) => (of === null ? '–' : <code>{of}</code>)],
+            answer: ['number', ({ status }) => status ?? '–'],
+            address: ({ address }) => address ?? '–',
+          }}
+        />
       </Section>
     </Page>
-  );
-}
-
-function Entries({ entries }: { readonly entries: readonly AuditEntry[] }) {
-  return (
-    <Table
-      label={t('audit.entries')}
-      empty={t('audit.none')}
-      rows={entries}
-      keyOf={({ id }) => id}
-      columns={{
-        instant: ({ at }) => <Instant at={at} />,
-        who: ({ actor, actorName }) => actorName ?? word('actor', actor),
-        action: ['small', ({ action }) => <code>{action}</code>],
-        resource: ['small', ({ resource }) => (resource === null ? '–' : <code>{resource}</code>)],
-        answer: ['number', ({ status }) => status ?? '–'],
-        address: ({ address }) => address ?? '–',
-      }}
-    />
   );
 }

@@ -1,7 +1,7 @@
 /** Models: engines in use and their speed, models of each profile, and downloads. */
 import { useEffect } from 'preact/hooks';
 import type { Model, ModelCatalogue, ModelDownload } from '../../api-types.ts';
-import { client, formats, sentence, t, word } from '../../app-state.ts';
+import { client, formats, refresh, sentence, t, word } from '../../app-state.ts';
 import { EngineTable, SelfTestSection, useReadiness } from '../../parts/engines.tsx';
 import { useSubmit } from '../../parts/form.tsx';
 import { Button, Page, Problem, Section, Shown, State, Table } from '../../parts/page.tsx';
@@ -24,33 +24,23 @@ export function ModelsPage() {
         {({ engines }) => <EngineTable title={t('models.now')} engines={engines} />}
       </Shown>
       <SelfTestSection />
-      <Shown loaded={loaded}>
-        {(catalogue) => <Catalogue catalogue={catalogue} onChanged={loaded.reload} />}
-      </Shown>
+      <Shown loaded={loaded}>{(catalogue) => <Catalogue catalogue={catalogue} />}</Shown>
     </Page>
   );
 }
 
-interface CatalogueProps {
-  readonly catalogue: ModelCatalogue;
-  readonly onChanged: () => void;
-}
-
-function Catalogue({ catalogue, onChanged }: CatalogueProps) {
+function Catalogue({ catalogue }: { readonly catalogue: ModelCatalogue }) {
   const { models, downloads, isRestartNeeded } = catalogue;
   const [newest] = downloads;
   return (
     <>
       {isRestartNeeded && <p class="box busy">{t('models.restart')}</p>}
-      {newest !== undefined && (
-        <Download key={newest.id} begun={newest} models={models} onEnded={onChanged} />
-      )}
-      <Profiles catalogue={catalogue} onChanged={onChanged} />
+      {newest !== undefined && <Download key={newest.id} begun={newest} models={models} />}
+      <Profiles catalogue={catalogue} />
       <Section title={t('models.list')}>
         <Table
           label={t('models.list')}
           rows={models}
-          keyOf={({ id }) => id}
           columns={{
             name: ({ name }) => name,
             job: ({ kind }) => word('job', kind === 'gguf' ? 'llm' : kind),
@@ -59,7 +49,7 @@ function Catalogue({ catalogue, onChanged }: CatalogueProps) {
             state: ({ state }) => <State of={state} />,
             actions: ({ id, name, missingBytes }) => (
               <StartButton
-                {...{ name, missingBytes, onStarted: onChanged, wanted: { modelId: id } }}
+                {...{ name, missingBytes, wanted: { modelId: id } }}
                 isRunning={newest?.state === 'running'}
               />
             ),
@@ -70,7 +60,7 @@ function Catalogue({ catalogue, onChanged }: CatalogueProps) {
   );
 }
 
-function Profiles({ catalogue, onChanged }: CatalogueProps) {
+function Profiles({ catalogue }: { readonly catalogue: ModelCatalogue }) {
   const { profiles, models, downloads } = catalogue;
   const { size } = formats.value;
   const modelsOf = ({ modelIds }: Profile) => models.filter(({ id }) => modelIds.includes(id));
@@ -97,7 +87,7 @@ function Profiles({ catalogue, onChanged }: CatalogueProps) {
           ],
           actions: ({ name, missingBytes }) => (
             <StartButton
-              {...{ missingBytes, onStarted: onChanged, wanted: { profile: name } }}
+              {...{ missingBytes, wanted: { profile: name } }}
               name={word('profile', name)}
               isRunning={downloads[0]?.state === 'running'}
             />
@@ -114,12 +104,11 @@ function StartButton(props: {
   readonly missingBytes: number;
   readonly wanted: Wanted;
   readonly isRunning: boolean;
-  readonly onStarted: () => void;
 }) {
-  const { name, missingBytes, wanted, isRunning, onStarted } = props;
+  const { name, missingBytes, wanted, isRunning } = props;
   const { isBusy, error, submit } = useSubmit(async () => {
     await client.in('live').api<ModelDownload>(DOWNLOADS, { method: 'POST', body: wanted });
-    onStarted();
+    refresh();
   });
   if (missingBytes === 0) return <span class="muted">{t('models.all')}</span>;
   return (
@@ -137,12 +126,8 @@ function StartButton(props: {
 }
 
 /** The newest download: how far it is, or how it ended. */
-function Download(props: {
-  readonly begun: ModelDownload;
-  readonly models: readonly Model[];
-  readonly onEnded: () => void;
-}) {
-  const { begun, models, onEnded } = props;
+function Download(props: { readonly begun: ModelDownload; readonly models: readonly Model[] }) {
+  const { begun, models } = props;
   const isBegun = begun.state === 'running';
   const path = `${DOWNLOADS}/${begun.id}`;
   const { value: followed = begun, error } = useApi<ModelDownload>(
@@ -153,7 +138,7 @@ function Download(props: {
   // The end of a download is final: the newest followed state may be older than that.
   const value = isBegun ? followed : begun;
   useEffect(() => {
-    if (isBegun && value.state !== 'running') onEnded();
+    if (isBegun && value.state !== 'running') refresh();
   }, [isBegun, value.state]);
   const {
     isBusy,
@@ -161,7 +146,7 @@ function Download(props: {
     submit,
   } = useSubmit(async () => {
     await client.in('live').api(path, { method: 'DELETE' });
-    onEnded();
+    refresh();
   });
   const name =
     value.profile === null

@@ -48,17 +48,13 @@ function AccountForm({ account }: { readonly account: Account }) {
           included: decimal(account.minutesIncluded),
         })}
       </p>
-      <TextField label={t('field.name')} {...form.field('name')} />
+      <TextField {...form.field('name', 'field.name')} />
       <TextField
-        label={t('settings.countries')}
-        hint={t('settings.countriesHint')}
-        {...form.field('allowedCountries')}
+        {...form.field('allowedCountries', 'settings.countries', 'settings.countriesHint')}
       />
       <TextField
-        label={t('settings.targets')}
-        hint={t('agent.targetsHint')}
         rows={3}
-        {...form.field('transferTargets')}
+        {...form.field('transferTargets', 'settings.targets', 'agent.targetsHint')}
       />
     </Form>
   );
@@ -73,13 +69,12 @@ function PasswordForm() {
   return (
     <Form form={form} label={t('settings.change')} class="" isChecked>
       <TextField
-        label={t('settings.current')}
         type="password"
         autoComplete="current-password"
-        {...form.field('current')}
+        {...form.field('current', 'settings.current')}
         isRequired
       />
-      <NewPasswordField {...form.field('next')} />
+      <NewPasswordField {...form.bound('next')} />
     </Form>
   );
 }

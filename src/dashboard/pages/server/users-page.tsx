@@ -1,7 +1,7 @@
 /** Users of the dashboard: their roles, invites for others, disabling and removal. */
 import { useState } from 'preact/hooks';
-import { type Invite, ROLES, type Role, type User, type UserList } from '../../api-types.ts';
-import { client, complain, say, session, t, word } from '../../app-state.ts';
+import { ROLES, type Role, type User, type UserList } from '../../api-types.ts';
+import { client, complain, refresh, say, session, t, word } from '../../app-state.ts';
 import { ConfirmButton, DialogButton, SecretDialog } from '../../parts/dialog.tsx';
 import { BareSelect, SelectField, TextField, wordOptions } from '../../parts/field.tsx';
 import { Form, useForm } from '../../parts/form.tsx';
@@ -13,41 +13,30 @@ export function UsersPage() {
   return (
     <Page title={t('nav.users')}>
       <Section title={t('users.list')}>
-        <Shown loaded={loaded}>
-          {({ users }) => <UserTable users={users} onChanged={loaded.reload} />}
-        </Shown>
+        <Shown loaded={loaded}>{({ users }) => <UserTable users={users} />}</Shown>
       </Section>
       <Section title={t('users.invite')}>
-        <InviteForm onMade={loaded.reload} />
+        <InviteForm />
       </Section>
       <Section title={t('users.invites')}>
-        <Shown loaded={loaded}>
-          {({ users, invites }) => (
-            <InviteTable users={users} invites={invites} onChanged={loaded.reload} />
-          )}
-        </Shown>
+        <Shown loaded={loaded}>{(list) => <InviteTable {...list} />}</Shown>
       </Section>
     </Page>
   );
 }
 
-interface ChangeProps {
-  readonly onChanged: () => void;
-}
-
-function UserTable({ users, onChanged }: ChangeProps & { readonly users: readonly User[] }) {
+function UserTable({ users }: Pick<UserList, 'users'>) {
   return (
     <Table
       label={t('users.list')}
       rows={users}
-      keyOf={({ id }) => id}
       columns={{
         name: ({ id, name }) => (isOwn(id) ? t('users.you', { name }) : name),
-        role: (user) => <RoleChoice user={user} onChanged={onChanged} />,
+        role: (user) => <RoleChoice user={user} />,
         status: ({ disabledAt }) => <State of={disabledAt === null ? 'active' : 'disabled'} />,
         created: ({ createdAt }) => <Instant at={createdAt} />,
         lastSignIn: ({ lastSignInAt }) => <Instant at={lastSignInAt} />,
-        actions: (user) => !isOwn(user.id) && <UserActions user={user} onChanged={onChanged} />,
+        actions: (user) => !isOwn(user.id) && <UserActions user={user} />,
       }}
     />
   );
@@ -69,12 +58,12 @@ function isOwn(userId: string): boolean {
 }
 
 /** Takes effect at once and signs the user out. */
-function RoleChoice({ user, onChanged }: ChangeProps & { readonly user: User }) {
+function RoleChoice({ user }: { readonly user: User }) {
   if (isOwn(user.id)) return <>{word('role', user.role)}</>;
   const change = (role: Role) => {
     changeUser(user.id, { role })
       .then(() => say(t('users.roleChanged', { name: user.name })), complain)
-      .finally(onChanged);
+      .finally(refresh);
   };
   return (
     <BareSelect
@@ -86,22 +75,22 @@ function RoleChoice({ user, onChanged }: ChangeProps & { readonly user: User }) 
   );
 }
 
-function UserActions({ user, onChanged }: ChangeProps & { readonly user: User }) {
+function UserActions({ user }: { readonly user: User }) {
   const { id, name, disabledAt } = user;
   const enable = () => {
-    changeUser(id, { isDisabled: false }).then(onChanged, complain);
+    changeUser(id, { isDisabled: false }).then(refresh, complain);
   };
   return (
     <div class="actions">
       <DialogButton label={t('users.rename')} title={t('users.renameTitle', { name })}>
-        {(close) => <RenameForm user={user} onChanged={onChanged} onClose={close} />}
+        {(close) => <RenameForm user={user} onClose={close} />}
       </DialogButton>
       {disabledAt === null ? (
         <ConfirmButton
           class=""
           label={t('webhooks.disable')}
           question={t('users.disableQuestion', { name })}
-          onConfirm={() => changeUser(id, { isDisabled: true }).then(onChanged)}
+          onConfirm={() => changeUser(id, { isDisabled: true }).then(refresh)}
         />
       ) : (
         <Button text={t('webhooks.enable')} onClick={enable} />
@@ -110,35 +99,34 @@ function UserActions({ user, onChanged }: ChangeProps & { readonly user: User })
         label={t('users.remove')}
         question={t('users.removeQuestion', { name })}
         done={t('users.removed', { name })}
-        onConfirm={() => client.operator(userPath(id), undefined, 'DELETE').then(onChanged)}
+        onConfirm={() => client.operator(userPath(id), undefined, 'DELETE').then(refresh)}
       />
     </div>
   );
 }
 
-function RenameForm(props: ChangeProps & { readonly user: User; readonly onClose: () => void }) {
-  const { user, onChanged, onClose } = props;
+function RenameForm({ user, onClose }: { readonly user: User; readonly onClose: () => void }) {
   const form = useForm({ name: user.name }, async ({ name }) => {
     await changeUser(user.id, { name });
     say(t('users.renamed', { name }));
-    onChanged();
+    refresh();
     onClose();
   });
   return (
     <Form form={form} label={t('users.rename')} onCancel={onClose}>
-      <TextField label={t('access.name')} {...form.field('name')} />
+      <TextField {...form.field('name', 'access.name')} />
     </Form>
   );
 }
 
-function InviteForm({ onMade }: { readonly onMade: () => void }) {
+function InviteForm() {
   const [url, setUrl] = useState<string | undefined>(undefined);
   const form = useForm<{ readonly role: Role }>({ role: 'viewer' }, async ({ role }) => {
     const { url: made } = await client.operator<{ readonly url: string }>('dashboard/invites', {
       role,
     });
     setUrl(made);
-    onMade();
+    refresh();
   });
   return (
     <Form form={form} label={t('users.makeInvite')}>
@@ -163,17 +151,13 @@ function InviteForm({ onMade }: { readonly onMade: () => void }) {
   );
 }
 
-function InviteTable(
-  props: ChangeProps & { readonly users: readonly User[]; readonly invites: readonly Invite[] },
-) {
-  const { users, invites, onChanged } = props;
+function InviteTable({ users, invites }: UserList) {
   const nameOf = (id: string) => users.find((user) => user.id === id)?.name ?? id;
   return (
     <Table
       label={t('users.invites')}
       empty={t('users.noInvites')}
       rows={invites}
-      keyOf={({ id }) => id}
       columns={{
         role: ({ role }) => word('role', role),
         by: ({ createdBy }) => nameOf(createdBy),
@@ -187,7 +171,7 @@ function InviteTable(
             onConfirm={() =>
               client
                 .operator(`dashboard/invites/${encodeURIComponent(id)}`, undefined, 'DELETE')
-                .then(onChanged)
+                .then(refresh)
             }
           />
         ),
