@@ -1,4 +1,5 @@
 /** The connection to one SMPP gateway: bound, and bound again after every loss, until it is stopped. */
+import { once } from 'node:events';
 import { isIP, type LookupFunction, connect as tcpConnect } from 'node:net';
 import { connect as tlsConnect } from 'node:tls';
 import { addressRefusal, type WebhookUrlRules } from '../../../domain/webhook/webhook-url.ts';
@@ -128,22 +129,13 @@ export class SmppLine {
     const socket = isSecure
       ? tlsConnect({ ...to, servername: isIP(host) === 0 ? host : '' })
       : tcpConnect(to);
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const fail = () => reject(limit.signal.reason);
-    socket.once(isSecure ? 'secureConnect' : 'connect', () => resolve());
-    socket.once('error', reject);
-    limit.signal.addEventListener('abort', fail, { once: true });
-    if (limit.signal.aborted) fail();
     try {
-      await promise;
+      await once(socket, isSecure ? 'secureConnect' : 'connect', { signal: limit.signal });
+      return socket;
     } catch (error) {
       socket.destroy();
-      throw error;
-    } finally {
-      limit.signal.removeEventListener('abort', fail);
-      socket.removeListener('error', reject);
+      throw limit.signal.aborted ? limit.signal.reason : error;
     }
-    return socket;
   }
 
   #wait(delayMs: number): Promise<void> {
