@@ -2,7 +2,7 @@
 import { createSocket } from 'node:dgram';
 import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
 import { type NetworkInterfaceInfo, networkInterfaces } from 'node:os';
-import type { Clock } from './clock.ts';
+import { type Clock, cached } from './clock.ts';
 
 const WILDCARDS: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
 
@@ -205,13 +205,9 @@ const OWN_KEPT_MS = 2000;
  * A packet from outside cannot have such a source: Linux drops it (martian source, `accept_local` is off).
  */
 export function ownAddressCheck(clock: Clock): (address: string) => boolean {
-  let readAtMs = Number.NEGATIVE_INFINITY;
-  let own: ReadonlySet<string> = new Set();
-  return (address) => {
-    if (clock.nowMs() - readAtMs > OWN_KEPT_MS) {
-      own = new Set(interfaceAddresses().map((each) => each.address.toLowerCase()));
-      readAtMs = clock.nowMs();
-    }
-    return own.has(address.toLowerCase().replace(/^::ffff:(?=\d+\.)/, ''));
-  };
+  const ownAddresses = cached(
+    () => new Set(interfaceAddresses().map((each) => each.address.toLowerCase())),
+    { keptMs: OWN_KEPT_MS, clock },
+  );
+  return (address) => ownAddresses().has(address.toLowerCase().replace(/^::ffff:(?=\d+\.)/, ''));
 }

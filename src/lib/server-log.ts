@@ -6,8 +6,6 @@ import type { Logger } from './logger.ts';
 export class RecentItems<Item> {
   readonly #kept: Item[] = [];
   readonly #max: number;
-  /** Index of the oldest item, which the next one replaces once all places are taken. */
-  #oldest = 0;
 
   /** @param max items, 1 at least. */
   constructor(max: number) {
@@ -15,16 +13,12 @@ export class RecentItems<Item> {
   }
 
   add(item: Item): void {
-    if (this.#kept.length < this.#max) {
-      this.#kept.push(item);
-      return;
-    }
-    this.#kept[this.#oldest] = item;
-    this.#oldest = (this.#oldest + 1) % this.#max;
+    this.#kept.push(item);
+    if (this.#kept.length > this.#max) this.#kept.shift();
   }
 
   newestFirst(): readonly Item[] {
-    return [...this.#kept.slice(this.#oldest), ...this.#kept.slice(0, this.#oldest)].reverse();
+    return this.#kept.toReversed();
   }
 }
 

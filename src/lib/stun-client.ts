@@ -1,6 +1,7 @@
 /** STUN client: asks a server which public address a UDP packet of ours comes from. RFC 8489. */
 import { createSocket, type Socket } from 'node:dgram';
 import { lookup } from 'node:dns/promises';
+import { once } from 'node:events';
 import { isIPv4 } from 'node:net';
 
 /** Host and port of a STUN server. */
@@ -59,7 +60,7 @@ export async function askStun(
 }
 
 /** Connects the socket, which then receives nothing from other hosts. */
-function connected(
+async function connected(
   socket: Socket,
   {
     from,
@@ -67,15 +68,9 @@ function connected(
     port,
   }: { readonly from: string; readonly address: string; readonly port: number },
 ): Promise<void> {
-  return new Promise((resolve, reject) => {
-    socket.once('error', reject);
-    // `connect` without a callback: it would get the error, such as that of a network out of reach, in place of 'error'.
-    socket.once('connect', () => {
-      socket.off('error', reject);
-      resolve();
-    });
-    socket.bind(0, isIPv4(from) ? from : '0.0.0.0', () => socket.connect(port, address));
-  });
+  // `connect` without a callback: it would get the error, such as that of a network out of reach, in place of 'error'.
+  socket.bind(0, isIPv4(from) ? from : '0.0.0.0', () => socket.connect(port, address));
+  await once(socket, 'connect');
 }
 
 function exchange(socket: Socket, transaction: Uint8Array): Promise<string> {

@@ -5,7 +5,7 @@ import { TRANSFER_MODES } from '../../domain/agent/transfer-rules.ts';
 import type { Call } from '../../domain/call/call.ts';
 import type { NewId } from '../../domain/ids.ts';
 import type { PassageSearch } from '../../domain/knowledge/knowledge.ts';
-import { recordSmsNews, type SmsMessage } from '../../domain/sms/sms-message.ts';
+import { newSms, recordSmsNews } from '../../domain/sms/sms-message.ts';
 import { otherPartyOf } from '../../domain/sms/sms-rules.ts';
 import type { RunTransaction, Stores } from '../../domain/stores.ts';
 import type { ArgumentSchema } from '../../domain/tool/argument-schema.ts';
@@ -245,7 +245,8 @@ export function sandboxSms(
     allowedLinks: [],
     timeoutMs: TIMEOUT_MS,
     sender: { send: async () => ({ status: 'delivered' }) },
-    newMessage: (facts) => newMessage(call, { ...facts, id: newId('sms'), now: clock.now() }),
+    newMessage: (facts) =>
+      newSms(call, { ...facts, id: newId('sms'), gateway: SANDBOX_GATEWAY }, clock.now()),
     admit: async (message) => {
       await stores.smsMessages.insert(message);
       return undefined;
@@ -254,15 +255,4 @@ export function sandboxSms(
       stores.transaction((within) => recordSmsNews(within, { message, news, now: clock.now() })),
     clock,
   });
-}
-
-function newMessage(
-  { accountId, environment, id: callId }: Call,
-  facts: Pick<SmsMessage, 'id' | 'to' | 'text'> & { readonly now: Date },
-): SmsMessage {
-  const { id, now, text, to } = facts;
-  return {
-    ...{ id, accountId, environment, callId, gateway: SANDBOX_GATEWAY, to, text },
-    ...{ status: 'accepted', reason: null, providerId: null, createdAt: now, updatedAt: now },
-  };
 }

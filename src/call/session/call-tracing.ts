@@ -2,6 +2,7 @@
 import type { Call, CallStore, TimelineEntry } from '../../domain/call/call.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
+import { TURN_STAGES } from '../../lib/metrics/metrics.ts';
 import type { OtlpSpans, SpanTree } from '../../lib/span-exporter.ts';
 
 interface Parts {
@@ -52,17 +53,6 @@ const STAGES = [
   { name: 'playout', until: 'firstPacketMs' },
 ] as const;
 
-/** Details of a turn that are milliseconds since the caller's last voiced frame. */
-const SINCE_VOICE = [
-  'endOfTurnMs',
-  'textFinalMs',
-  'turnScoredMs',
-  'firstTokenMs',
-  'firstClauseMs',
-  'firstAudioMs',
-  'firstPacketMs',
-] as const;
-
 /** The call as a tree of spans: its turns, and in them their waits. Null when the call is not over. */
 export function spansOfCall(call: Call, timeline: readonly TimelineEntry[]): SpanTree | null {
   if (call.endedAt === null) return null;
@@ -102,7 +92,7 @@ function ringingSpans({ answeredAt }: Call, startMs: number): readonly SpanTree[
  * that instant less the longest of its times; against each other its spans are exact.
  */
 function turnSpan({ at, details }: TimelineEntry): SpanTree {
-  const times = SINCE_VOICE.map((name) => msOf(details, name) ?? 0);
+  const times = Object.keys(TURN_STAGES).map((name) => msOf(details, name) ?? 0);
   const longestMs = Math.max(...times);
   const startMs = at.getTime() - longestMs;
   const children: SpanTree[] = [];

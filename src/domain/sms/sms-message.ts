@@ -1,7 +1,7 @@
 /** Messages that agents send during calls: their states, limits and the contract of their store. */
 import type { Environment } from '../account/account.ts';
 import type { Scope } from '../agent/agent.ts';
-import type { CallStore } from '../call/call.ts';
+import type { Call, CallStore } from '../call/call.ts';
 import { laterThan } from '../ids.ts';
 
 /**
@@ -33,6 +33,18 @@ export interface SmsMessage {
   readonly providerId: string | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
+}
+
+/** A message of a call that is about to be sent. */
+export function newSms(
+  { accountId, environment, id: callId }: Call,
+  facts: Pick<SmsMessage, 'id' | 'gateway' | 'to' | 'text'>,
+  now: Date,
+): SmsMessage {
+  return {
+    ...{ accountId, environment, callId, ...facts },
+    ...{ status: 'accepted', reason: null, providerId: null, createdAt: now, updatedAt: now },
+  };
 }
 
 /** A gateway's report on a message. */

@@ -64,7 +64,8 @@ interface MeasuredAdmission {
   readonly loads: Readonly<Record<string, number>>;
 }
 
-const STAGES = {
+/** The stages of a turn as labels of its metric, by the name of their time. */
+export const TURN_STAGES = {
   endOfTurnMs: 'end_of_turn',
   textFinalMs: 'text_final',
   turnScoredMs: 'turn_scored',
@@ -181,7 +182,10 @@ export class Metrics {
   }
 
   turn(times: MeasuredTurn): void {
-    for (const [name, stage] of Object.entries(STAGES) as [keyof typeof STAGES, string][]) {
+    for (const [name, stage] of Object.entries(TURN_STAGES) as [
+      keyof typeof TURN_STAGES,
+      string,
+    ][]) {
       const ms = times[name];
       if (ms !== undefined) this.#calls.turnLatency.observe({ stage }, ms / 1000);
     }

@@ -1,5 +1,5 @@
 /** Scripted language model driven by a rule book: for demo, sandbox, tests, and servers without a model. */
-import { type Clock, systemClock } from '../../lib/clock.ts';
+import { type Clock, systemClock, unlessAborted } from '../../lib/clock.ts';
 import {
   type ChatMessage,
   type LanguageModel,
@@ -59,20 +59,12 @@ export class ScriptedModel implements LanguageModel {
     return Promise.resolve();
   }
 
-  #wait(delayMs: number, signal: AbortSignal): Promise<void> {
+  async #wait(delayMs: number, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    if (delayMs <= 0) return Promise.resolve();
-    return new Promise((resolve, reject) => {
-      const cancel = this.#clock.after(delayMs, () => {
-        signal.removeEventListener('abort', stop);
-        resolve();
-      });
-      const stop = () => {
-        cancel();
-        reject(signal.reason);
-      };
-      signal.addEventListener('abort', stop, { once: true });
-    });
+    if (delayMs <= 0) return;
+    const over = Promise.withResolvers<void>();
+    const cancel = this.#clock.after(delayMs, over.resolve);
+    await unlessAborted(over.promise, signal).finally(cancel);
   }
 }
 

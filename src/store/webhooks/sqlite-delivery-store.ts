@@ -15,7 +15,7 @@ import type {
 import { RESENDS_MAX } from '../../domain/webhook/webhook-endpoint.ts';
 import type { Notifier } from '../../lib/clock.ts';
 import { allOf, inScope, type Queries, SqliteStore } from '../queries.ts';
-import { readerOf, recordOf } from '../sqlite/rows.ts';
+import { readerOf } from '../sqlite/rows.ts';
 import { build, type WebhookDeliveryRow } from '../sqlite/schema.ts';
 
 /** A delivery with the call of its event. */
@@ -58,9 +58,7 @@ export class SqliteDeliveryStore extends SqliteStore implements DeliveryStore {
       .where('delivery_id', '=', deliveryId)
       .orderBy('position', 'desc')
       .limit(ATTEMPTS_KEPT);
-    return (await this.database.all(query))
-      .map((row) => recordOf<DeliveryAttempt>(row, ATTEMPT_FORMAT))
-      .reverse();
+    return (await allOf(this.database, query, attemptOf)).toReversed();
   }
 
   async resend(scope: Scope, deliveryId: string, now: Date): Promise<WebhookDelivery> {
@@ -95,10 +93,10 @@ export class SqliteDeliveryStore extends SqliteStore implements DeliveryStore {
   }
 }
 
-const ATTEMPT_FORMAT = {
+const attemptOf = readerOf<DeliveryAttempt>({
   json: ['requestHeaders', 'responseHeaders'],
   without: ['delivery_id', 'position'],
-} as const;
+});
 
 async function deliveryRow(
   database: Queries,

@@ -18,7 +18,12 @@ import {
   isSenderOwn,
   type SmsGateway,
 } from '../../domain/sms/sms-gateway.ts';
-import { recordSmsNews, type SmsMessage, type SmsNews } from '../../domain/sms/sms-message.ts';
+import {
+  newSms,
+  recordSmsNews,
+  type SmsMessage,
+  type SmsNews,
+} from '../../domain/sms/sms-message.ts';
 import { decideRecipient, otherPartyOf } from '../../domain/sms/sms-rules.ts';
 import type { RunTransaction, Stores } from '../../domain/stores.ts';
 import { checkWebhookUrl, type WebhookUrlRules } from '../../domain/webhook/webhook-url.ts';
@@ -93,41 +98,20 @@ export class CallSms {
     readonly recipient: ReturnType<typeof decideRecipient>;
   }): Tool {
     const { agent, call, gateway, recipient } = given;
-    const { clock, stores } = this.#options;
+    const { clock, newId, stores } = this.#options;
     return createSendSms({
       recipient,
       isOwnNumber: async (number) => (await stores.agents.findByPhoneNumber(number)) !== undefined,
       allowedLinks: gateway.allowedLinks,
       timeoutMs: gateway.timeoutMs,
       sender: this.#senderOf(agent, gateway),
-      newMessage: (facts) => this.#newMessage(call, gateway, facts),
+      newMessage: (facts) =>
+        newSms(call, { ...facts, id: newId('sms'), gateway: gateway.name }, clock.now()),
       admit: (message) => stores.smsMessages.admit(message, gateway.dailyMax),
       record: (message, news) =>
         stores.transaction((within) => recordSmsNews(within, { message, news, now: clock.now() })),
       clock,
     });
-  }
-
-  #newMessage(
-    call: Call,
-    gateway: SmsGateway,
-    facts: { readonly to: string; readonly text: string },
-  ): SmsMessage {
-    const { clock, newId } = this.#options;
-    const now = clock.now();
-    return {
-      id: newId('sms'),
-      accountId: call.accountId,
-      environment: call.environment,
-      callId: call.id,
-      gateway: gateway.name,
-      ...facts,
-      status: 'accepted',
-      reason: null,
-      providerId: null,
-      createdAt: now,
-      updatedAt: now,
-    };
   }
 
   #senderOf(agent: Agent, gateway: SmsGateway): SmsSender {

@@ -1,8 +1,9 @@
 /** The connection to one SMPP gateway: bound, and bound again after every loss, until it is stopped. */
+import { once } from 'node:events';
 import { isIP, type LookupFunction, connect as tcpConnect } from 'node:net';
 import { connect as tlsConnect } from 'node:tls';
 import { addressRefusal, type WebhookUrlRules } from '../../../domain/webhook/webhook-url.ts';
-import { type Clock, TimeLimit } from '../../../lib/clock.ts';
+import { type Clock, TimeLimit, waitAtMost, within } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import { messageOf } from '../../../lib/unknown-value.ts';
 import type { Delivery } from './smpp-pdu.ts';
@@ -36,6 +37,7 @@ interface LineOptions {
 export class SmppLine {
   readonly #options: LineOptions;
   readonly #stop = new AbortController();
+  readonly #stopped = once(this.#stop.signal, 'abort');
   #session: SmppSession | undefined;
   #bound = Promise.withResolvers<SmppSession>();
   #problem = 'it is not bound yet';
@@ -59,13 +61,9 @@ export class SmppLine {
   /** The bound session, which may take a moment. @throws {Error} saying why there is none in time. */
   async session(limitMs: number): Promise<SmppSession> {
     if (this.#session !== undefined) return this.#session;
-    const { promise, reject } = Promise.withResolvers<never>();
-    const cancel = this.#options.clock.after(limitMs, () => reject(new Error(this.#problem)));
-    try {
-      return await Promise.race([this.#bound.promise, promise]);
-    } finally {
-      cancel();
-    }
+    return within(this.#options.clock, limitMs, this.#bound.promise).catch(() => {
+      throw new Error(this.#problem);
+    });
   }
 
   async #run(): Promise<void> {
@@ -77,7 +75,7 @@ export class SmppLine {
       // A gateway that binds and hangs up at once is no better than one that is down.
       if (clock.nowMs() - beganMs >= RETRY_MS_MAX) retryMs = RETRY_MS_MIN;
       this.#lost(problem);
-      await this.#wait(retryMs);
+      await waitAtMost(clock, retryMs, this.#stopped);
       retryMs = Math.min(2 * retryMs, RETRY_MS_MAX);
     }
   }
@@ -128,35 +126,12 @@ export class SmppLine {
     const socket = isSecure
       ? tlsConnect({ ...to, servername: isIP(host) === 0 ? host : '' })
       : tcpConnect(to);
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const fail = () => reject(limit.signal.reason);
-    socket.once(isSecure ? 'secureConnect' : 'connect', () => resolve());
-    socket.once('error', reject);
-    limit.signal.addEventListener('abort', fail, { once: true });
-    if (limit.signal.aborted) fail();
     try {
-      await promise;
+      await once(socket, isSecure ? 'secureConnect' : 'connect', { signal: limit.signal });
+      return socket;
     } catch (error) {
       socket.destroy();
-      throw error;
-    } finally {
-      limit.signal.removeEventListener('abort', fail);
-      socket.removeListener('error', reject);
+      throw limit.signal.aborted ? limit.signal.reason : error;
     }
-    return socket;
-  }
-
-  #wait(delayMs: number): Promise<void> {
-    const { signal } = this.#stop;
-    if (signal.aborted) return Promise.resolve();
-    return new Promise((resolve) => {
-      const stop = () => {
-        cancel();
-        signal.removeEventListener('abort', stop);
-        resolve();
-      };
-      const cancel = this.#options.clock.after(delayMs, stop);
-      signal.addEventListener('abort', stop, { once: true });
-    });
   }
 }
