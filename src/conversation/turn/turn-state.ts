@@ -174,6 +174,8 @@ export interface TurnState {
   readonly hasCheckedIn: boolean;
   /** Whether a transfer is in progress and the caller waits. */
   readonly isTransferPending: boolean;
+  /** Whether the far end has put the call on hold: nothing is heard or played. */
+  readonly isOnHold: boolean;
   /** Whether a third party is on the call (three-way call). */
   readonly hasThirdParty: boolean;
   /** Engine failures in a row. */
@@ -217,6 +219,7 @@ export function openState(rules: TurnRules, before?: ConversationSoFar): TurnSta
     lastFalsePauseAtMs: 0,
     hasCheckedIn: false,
     isTransferPending: false,
+    isOnHold: false,
     hasThirdParty: false,
     failures: 0,
     lastTurnVoicedAtMs: null,
