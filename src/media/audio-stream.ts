@@ -43,6 +43,8 @@ export type AudioEvent =
   | { readonly kind: 'media-arrived' }
   /** No packet has come for 15 s although the caller is not on hold. */
   | { readonly kind: 'media-lost' }
+  /** The far end has put the call on hold, and hears nothing, or has taken it back. */
+  | { readonly kind: 'hold'; readonly isOnHold: boolean }
   /** The recording could not be written any further; the call goes on without it. */
   | ({ readonly kind: 'recording-failed' } & RecordingFailure);
 

@@ -208,7 +208,21 @@ test.each([
 
   session.pauseFor(60_000);
 
-  expect(session.events).toEqual([]);
+  expect(session.kinds()).toEqual(['hold']);
+});
+
+test('RtpSession tells once of a hold, and once of its end', () => {
+  const session = listening();
+
+  session.setRemote({ maySend: false });
+  session.setRemote({ maySend: false, mayReceive: false });
+  session.setRemote();
+  session.setRemote();
+
+  expect(session.events).toEqual([
+    { kind: 'hold', isOnHold: true },
+    { kind: 'hold', isOnHold: false },
+  ]);
 });
 
 test('RtpSession misses no media after comfort noise', () => {

@@ -140,6 +140,11 @@ export function onReplyTimer(draft: Draft, atMs: number): void {
     failAnswer(draft, atMs);
     return;
   }
+  if (draft.state.isOnHold) {
+    // Its words wait for the end of the hold.
+    watchReply(draft);
+    return;
+  }
   countFailure(draft, 'the voice does not speak', atMs);
   if (draft.state.stage === 'open') dropReply(draft, atMs);
 }

@@ -67,7 +67,7 @@ function keepWords(draft: Draft): void {
   forgetUtterance(draft);
 }
 
-/** True while neither side speaks and no answer, tool, transfer or DTMF entry is pending. */
+/** True while neither side speaks, on a call that is not on hold, and no answer, tool, transfer or DTMF entry is pending. */
 export function isQuiet(state: TurnState): boolean {
   return (
     state.stage === 'open' &&
@@ -75,6 +75,7 @@ export function isQuiet(state: TurnState): boolean {
     state.utterance === null &&
     !state.isOwedAnswer &&
     !state.isTransferPending &&
+    !state.isOnHold &&
     state.digits === ''
   );
 }

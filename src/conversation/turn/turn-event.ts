@@ -102,6 +102,8 @@ export type TurnEvent =
   | { readonly kind: 'third-party'; readonly isThere: boolean }
   /** The caller has moved the call: another party is on the line in its place. */
   | { readonly kind: 'far-end-moved' }
+  /** The far end has put the call on hold, or has taken it back. */
+  | { readonly kind: 'hold'; readonly isOnHold: boolean }
   | { readonly kind: 'media-lost' }
   | { readonly kind: 'timer'; readonly timer: TurnTimer }
   /** The call ended from outside. */
@@ -132,6 +134,8 @@ export function turnEventOfAudio(event: AudioEvent): TurnEvent | undefined {
     }
     case 'digit':
       return { kind: event.kind, digit: event.digit };
+    case 'hold':
+      return event;
     case 'media-lost':
       return { kind: event.kind };
     case 'media-arrived':

@@ -123,6 +123,7 @@ const HANDLERS: { readonly [K in Kind]: (draft: Draft, event: TurnEventOf<K>) =>
   digit: (draft, event) => onDtmfDigit(draft, event.digit, event.atMs),
   'transfer-pending': (draft, event) => change(draft, { isTransferPending: event.isUnderWay }),
   'transfer-failed': onTransferFailed,
+  hold: (draft, { isOnHold }) => change(draft, { isOnHold, hasCheckedIn: false }),
   'third-party': onThirdParty,
   'far-end-moved': onFarEndMoved,
   'media-lost': (draft, event) =>

@@ -176,6 +176,8 @@ export interface TurnState {
   readonly hasCheckedIn: boolean;
   /** Whether a transfer is in progress and the caller waits. */
   readonly isTransferPending: boolean;
+  /** Whether the far end has put the call on hold: nothing is heard or played. */
+  readonly isOnHold: boolean;
   /** Whether a third party is on the call (three-way call). */
   readonly hasThirdParty: boolean;
   /** Clear sentences of the caller in a row of which the recogniser made no words. */
@@ -221,6 +223,7 @@ export function openState(rules: TurnRules, before?: ConversationSoFar): TurnSta
     lastFalsePauseAtMs: 0,
     hasCheckedIn: false,
     isTransferPending: false,
+    isOnHold: false,
     hasThirdParty: false,
     unclearTurns: 0,
     failures: 0,

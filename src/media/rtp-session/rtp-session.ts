@@ -95,6 +95,8 @@ export class RtpSession implements DatagramListener, ListeningSession, SendingSe
   setRemote(agreed: AgreedMedia, nowMs: number): void {
     const { pacer, trusted } = this.#options;
     if (this.#agreed === undefined) pacer.add(this);
+    else if (agreed.maySend !== this.#agreed.maySend)
+      this.emit({ kind: 'hold', isOnHold: !agreed.maySend });
     this.#agreed = agreed;
     this.#setKeys(agreed.srtp);
     const hasEvents = agreed.telephoneEventPayloadType !== undefined;

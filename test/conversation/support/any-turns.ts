@@ -87,6 +87,7 @@ export const event: fc.Arbitrary<TurnEvent> = fc.oneof(
   fc.record({ kind: fc.constant('digit'), digit: fc.constantFrom('1', '#', 'x') }),
   fc.record({ kind: fc.constant('transfer-pending'), isUnderWay: fc.boolean() }),
   fc.record({ kind: fc.constant('transfer-failed') }),
+  fc.record({ kind: fc.constant('hold'), isOnHold: fc.boolean() }),
   fc.record({ kind: fc.constant('timer'), timer: fc.constantFrom(...TIMERS) }),
 ) as fc.Arbitrary<TurnEvent>;
 
