@@ -174,7 +174,7 @@ test.each([
   const checked = open(host).check();
 
   await expect(checked).rejects.toThrow(
-    `Cannot use Ollama at "${host}": it does not answer as Ollama does; start it with "ollama serve", or set OLLAMA_HOST`,
+    `Cannot use Ollama at "${host}": it does not speak like Ollama; start it with "ollama serve", or set OLLAMA_HOST`,
   );
 });
 

@@ -185,7 +185,7 @@ export class OllamaModel implements ModelServer {
 
   /** @param cause of the client, which names neither the server nor what it sent. */
   #strange(cause?: unknown): LanguageModelError {
-    const problem = `Cannot use Ollama at "${this.#host}": it does not answer as Ollama does`;
+    const problem = `Cannot use Ollama at "${this.#host}": it does not speak like Ollama`;
     return new LanguageModelError(problem, { cause });
   }
 
