@@ -111,7 +111,9 @@ export class PhoneLine {
   /** Speaks after what is being spoken already; resolves when the last packet has left, or the line was closed. */
   speak(pcm: Int16Array): Promise<Spoken> {
     return new Promise((resolve) => {
-      this.#speeches.push({ pcm, resolve, sentSamples: 0, startedAtMs: 0, lastVoicedAtMs: 0 });
+      const speech = { pcm, resolve, sentSamples: 0, startedAtMs: 0, lastVoicedAtMs: 0 };
+      if (this.#isClosed) resolve(spokenOf(speech));
+      else this.#speeches.push(speech);
     });
   }
 

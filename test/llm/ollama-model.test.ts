@@ -140,6 +140,44 @@ test.each([
   expect(printed).toEqual([]);
 });
 
+/** Answers all requests alike; ends with the test. @returns its address. */
+async function serverOf(type: string, body: string): Promise<string> {
+  const other = createServer((_, response) => {
+    response.writeHead(200, { 'content-type': type }).end(body);
+  });
+  await once(other.listen(0, '127.0.0.1'), 'listening');
+  onTestFinished(() => void other.close());
+  return `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+}
+
+test.each<[string, (model: OllamaModel) => Promise<unknown>]>([
+  ['checked', (model) => model.check()],
+  ['loaded', (model) => model.load(AbortSignal.timeout(5000))],
+  ['asked', (model) => collect(model.stream(requestOf(QUESTION)))],
+])('OllamaModel says of a server that sends web pages what it sends, when it is %s', async (_, use) => {
+  const host = await serverOf('text/html; charset=utf-8', '<html>Open WebUI</html>');
+
+  const used = use(open(host));
+
+  await expect(used).rejects.toThrow(
+    `Cannot use Ollama at "${host}": it sent text/html in the place of JSON`,
+  );
+  await expect(used).rejects.toBeInstanceOf(LanguageModelError);
+});
+
+test.each([
+  'not JSON',
+  '{"object":"list"}',
+])('OllamaModel does not call a server late that answers otherwise than Ollama: %s', async (body) => {
+  const host = await serverOf('application/json', body);
+
+  const checked = open(host).check();
+
+  await expect(checked).rejects.toThrow(
+    `Cannot use Ollama at "${host}": it does not speak like Ollama; start it with "ollama serve", or set OLLAMA_HOST`,
+  );
+});
+
 test('strictLines passes JSON lines unchanged however they are cut, and fails on anything else', async () => {
   const line = fc.oneof(fc.json(), fc.constant(''), fc.string());
   const isJson = (text: string) => {

@@ -93,12 +93,13 @@ export class OllamaModel implements ModelServer {
   }
 
   async #installed(signal: AbortSignal): Promise<readonly InstalledModel[]> {
-    const { models } = await this.#client(signal)
-      .list()
-      .catch((error: unknown) => {
-        throw this.#unavailable(error);
-      });
-    return models;
+    try {
+      const { models } = await this.#client(signal).list();
+      if (Array.isArray(models)) return models;
+      throw this.#strange();
+    } catch (error) {
+      throw this.#unavailable(error, signal);
+    }
   }
 
   /** Whether a model can answer; true where Ollama does not tell, as before its version 0.6.4. */
@@ -139,7 +140,11 @@ export class OllamaModel implements ModelServer {
     // With another context length than in calls, Ollama would load the model a second time for the first call.
     const options = { num_ctx: this.contextTokens };
     const request = { model: this.#model, prompt: '', keep_alive: -1, options } as const;
-    await this.#client(signal).generate({ ...request, stream: false });
+    await this.#client(signal)
+      .generate({ ...request, stream: false })
+      .catch((error: unknown) => {
+        throw error instanceof LanguageModelError || signal.aborted ? error : this.#strange(error);
+      });
   }
 
   /** One client a request: its `fetch` is the only way to end a request before the first byte of the answer. */
@@ -150,7 +155,8 @@ export class OllamaModel implements ModelServer {
       fetch: async (url: string | URL | Request, init?: RequestInit) => {
         const signals = init?.signal ? [signal, init.signal] : [signal];
         const request = { ...init, signal: AbortSignal.any(signals) };
-        return strictLines(await fetchFromServer(server, url, request), server);
+        const response = await fetchFromServer(server, url, request);
+        return strictLines(await withoutPage(response, server), server);
       },
     });
   }
@@ -177,9 +183,16 @@ export class OllamaModel implements ModelServer {
     }
   }
 
-  #unavailable(error: unknown): LanguageModelError {
+  /** @param cause of the client, which names neither the server nor what it sent. */
+  #strange(cause?: unknown): LanguageModelError {
+    const problem = `Cannot use Ollama at "${this.#host}": it does not speak like Ollama`;
+    return new LanguageModelError(problem, { cause });
+  }
+
+  #unavailable(error: unknown, signal: AbortSignal): LanguageModelError {
     const late = `Cannot reach Ollama at "${this.#host}": no answer within ${CHECK_TIMEOUT_MS} ms`;
-    const problem = error instanceof LanguageModelError ? error.message : late;
+    const other = signal.aborted ? late : this.#strange().message;
+    const problem = error instanceof LanguageModelError ? error.message : other;
     const remedy = 'start it with "ollama serve", or set OLLAMA_HOST';
     return new LanguageModelError(`${problem}; ${remedy}`, { cause: error });
   }
@@ -203,6 +216,14 @@ function toOllamaMessage(message: ChatMessage): Message {
 
 function toOllamaTool({ name, description, parameters }: ToolDescription): Tool {
   return { type: 'function', function: { name, description, parameters } };
+}
+
+/** Refuses a web page, such as that of a chat program or a proxy at this address. */
+async function withoutPage(response: Response, server: string): Promise<Response> {
+  const [type = ''] = (response.headers.get('content-type') ?? '').split(';');
+  if (type !== 'text/html') return response;
+  await response.body?.cancel();
+  throw new LanguageModelError(`Cannot use ${server}: it sent ${type} in the place of JSON`);
 }
 
 /** A line is one token and its wrapping; a server that sends more than this at once is not Ollama. */
