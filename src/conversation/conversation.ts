@@ -301,12 +301,11 @@ export class Conversation {
   /** The voice of a reply; the first effect of a reply makes it. */
   #voiceOf(reply: number): ReplyVoice {
     if (this.#reply?.id === reply) return this.#reply.voice;
-    const { audio, brief, clock, log, synthesizer } = this.#options;
+    const { audio, brief, log, synthesizer } = this.#options;
     const { voice, language, pronunciations } = brief;
     const tell = (event: TurnEvent) => this.#tell(event);
     const spoken = { audio, synthesizer, voice, language, pronunciations };
-    const unplayedMs = () => this.#unplayedMs(reply) ?? 0;
-    const made = new ReplyVoice({ reply, ...spoken, unplayedMs, tell, clock, log });
+    const made = new ReplyVoice({ reply, ...spoken, tell, log });
     this.#reply = { id: reply, voice: made };
     return made;
   }
@@ -317,15 +316,12 @@ export class Conversation {
     const signal = AbortSignal.any([dropped, this.#request.signal]);
     const tools = this.#options.tools.descriptions;
     const tell = (event: TurnEvent) => this.#tell(event);
-    const isVoiceDry = () => this.#unplayedMs(reply) === 0;
+    const isVoiceDry = () => {
+      const current = this.#state.reply;
+      return current?.id === reply && unplayedMs(current, clock.nowMs()) === 0;
+    };
     const request = { reply, model, messages, tools, signal, tell, isVoiceDry, clock, log };
     return streamReply({ ...request, history: this.#history, knowledge: this.#knowledge });
-  }
-
-  /** @returns undefined for a reply that is over. */
-  #unplayedMs(reply: number): number | undefined {
-    const current = this.#state.reply;
-    return current?.id === reply ? unplayedMs(current, this.#options.clock.nowMs()) : undefined;
   }
 
   #runTool(reply: number, call: ToolCall, signal: AbortSignal): Promise<void> {

@@ -77,6 +77,17 @@ test.each([
   expect(kinds.at(-1)).toBe('model-finished');
 });
 
+test('streamReply ends an answer that is too long with its last whole sentence', async () => {
+  const sentence = 'We have a very nice thing in stock today. ';
+  const words = Array.from({ length: 60 }, () => sentence.split(/(?<= )/)).flat();
+
+  const { told } = await thinkOf(words.map((one) => ({ kind: 'text', text: one })));
+
+  const clauses = told.flatMap((event) => (event.kind === 'clause' ? [event.text] : []));
+  expect(clauses.length).toBeGreaterThan(30);
+  expect(new Set(clauses)).toEqual(new Set([sentence.trim()]));
+});
+
 test('streamReply tells of a model that fails, and does not count that as an answer', async () => {
   const { kinds, answered } = await thinkOf(
     (function* () {

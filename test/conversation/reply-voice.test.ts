@@ -5,12 +5,9 @@ import type { TurnEvent } from '../../src/conversation/turn/turn-event.ts';
 import { silentLogger } from '../../src/lib/logger.ts';
 import type { AudioStream } from '../../src/media/audio-stream.ts';
 import { ScriptedSynthesizer } from '../support/speech/scripted-synthesizer.ts';
-import { FakeClock } from '../support/time/fake-clock.ts';
-
-type Pacing = Pick<ConstructorParameters<typeof ReplyVoice>[0], 'clock' | 'unplayedMs'>;
 
 /** 480 samples a letter are 60 ms at 8 kHz. */
-function openVoice(options: Partial<Pacing> = {}) {
+function openVoice() {
   const line: string[] = [];
   const audio = {
     begin: (reply: number) => line.push(`begin ${reply}`),
@@ -24,7 +21,6 @@ function openVoice(options: Partial<Pacing> = {}) {
   const synthesizer = new ScriptedSynthesizer(480);
   const voice = new ReplyVoice({
     ...{ reply: 7, audio, synthesizer, voice: 'de-DE-KatjaNeural', language: 'de-DE' },
-    ...{ clock: new FakeClock(), unplayedMs: () => 0, ...options },
     tell: (event) => told.push(event),
     log: { ...silentLogger, warn: (_fields: object, message: string) => warned.push(message) },
   });
@@ -164,39 +160,4 @@ test('ReplyVoice that is dropped stops the line where it had begun', async () =>
   voice.drop();
 
   expect(line).toEqual(['begin 7', 'say 7 a', 'drop 7']);
-});
-
-test('ReplyVoice waits with the next clause while a minute of the reply is still to be played', async () => {
-  const clock = new FakeClock();
-  let unplayedMs = 0;
-  const { voice, synthesizer } = openVoice({ clock, unplayedMs: () => unplayedMs });
-  voice.release();
-  voice.speak(0, 'a');
-  voice.speak(1, 'b');
-  unplayedMs = 60_001;
-  await settled();
-  clock.advance(5000);
-  await settled();
-  const full = synthesizer.asked.length;
-
-  unplayedMs = 59_000;
-  clock.advance(1000);
-  await settled();
-
-  expect([full, synthesizer.asked.length]).toEqual([1, 2]);
-});
-
-test('ReplyVoice that is dropped while it waits says nothing more', async () => {
-  const clock = new FakeClock();
-  const { voice, synthesizer, told } = openVoice({ clock, unplayedMs: () => 70_000 });
-  voice.release();
-  voice.speak(0, 'a');
-  await settled();
-
-  voice.drop();
-  clock.advance(10_000);
-  await settled();
-
-  expect(synthesizer.asked).toEqual([]);
-  expect(told).toEqual([]);
 });

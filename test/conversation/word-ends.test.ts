@@ -23,11 +23,10 @@ test('ReplyVoice hands on the pronunciations, and tells when words end', async (
   const told: TurnEvent[] = [];
   const synthesizer = new Drawling();
   const pronunciations = [{ written: 'Nguyen', spoken: 'nwin' }];
-  const clock = new FakeClock();
   const reply = new ReplyVoice({
     ...{ reply: 1, synthesizer, pronunciations, log: silentLogger },
     ...{ voice: 'en-US-JennyNeural', language: 'en-US' },
-    ...{ audio: new FakeLine(clock), clock, unplayedMs: () => 0 },
+    audio: new FakeLine(new FakeClock()),
     tell: (event) => told.push(event),
   });
 

@@ -60,6 +60,21 @@ test('LongUtterance fails as a whole when a part could not be recognised', async
   await expect(asked.answer).rejects.toThrow('out of memory');
 });
 
+test('LongUtterance has a part that failed recognised once more when it is asked again', async () => {
+  const { child, call } = await startOne();
+  const utterance = new LongUtterance(call, { language: 'en' });
+  speak(utterance, 29_500);
+  child.says({ kind: 'failed', request: child.newestRequest, reason: 'it answered 500' });
+  await new Promise((resolve) => setImmediate(resolve));
+  speak(utterance, 1000);
+
+  const asked = utterance.transcribe({ priority: 'final' });
+  child.answers('My name is Alice Smith.');
+  child.answers('Goodbye.');
+
+  expect((await asked.answer).text).toBe('My name is Alice Smith. Goodbye.');
+});
+
 test('UtteranceAudio leaves out what comes after 30 s', () => {
   const audio = new UtteranceAudio();
 

@@ -64,7 +64,9 @@ export async function streamReply(request: ReplyRequest): Promise<void> {
   try {
     const text = await consume(request, splitter, watch);
     if (signal.aborted) return;
-    tellClauses(request, splitter.flush());
+    // Of an answer that was too long, the rest breaks off in mid-sentence.
+    const isCut = text.length > CHARACTERS_MAX && watch.hasToldAny;
+    if (!isCut) tellClauses(request, splitter.flush());
     if (!watch.hasToldAny) tellWrittenCall(request, text);
     tell({ kind: 'model-finished', reply });
     request.history.answered();

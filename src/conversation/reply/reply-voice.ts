@@ -1,16 +1,9 @@
 /** Synthesises one reply clause by clause and holds its audio until release. */
-import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { messageOf } from '../../lib/unknown-value.ts';
 import { type AudioStream, LINE_RATE_HZ } from '../../media/audio-stream.ts';
 import type { Pronunciation, Synthesizer, WordEnds } from '../../speech/tts/pool/synthesizer.ts';
 import type { TurnEvent } from '../turn/turn-event.ts';
-
-/** Audio of a reply that waits to be played; the synthesiser waits with more. The line keeps twice as much. */
-const UNPLAYED_MS_MAX = 60_000;
-
-/** Time between two looks whether there is room again, in milliseconds. */
-const LOOK_AGAIN_MS = 1000;
 
 interface Clause {
   readonly clause: number;
@@ -25,8 +18,6 @@ export class ReplyVoice {
   readonly #voice: string;
   readonly #language: string;
   readonly #pronunciations: readonly Pronunciation[];
-  readonly #clock: Clock;
-  readonly #unplayedMs: () => number;
   readonly #tell: (event: TurnEvent) => void;
   readonly #log: Logger;
   readonly #stop = new AbortController();
@@ -45,9 +36,6 @@ export class ReplyVoice {
     readonly voice: string;
     readonly language: string;
     readonly pronunciations?: readonly Pronunciation[] | undefined;
-    readonly clock: Clock;
-    /** Audio of the reply that has not been played yet, in milliseconds. */
-    readonly unplayedMs: () => number;
     readonly tell: (event: TurnEvent) => void;
     readonly log: Logger;
   }) {
@@ -57,8 +45,6 @@ export class ReplyVoice {
     this.#voice = options.voice;
     this.#language = options.language;
     this.#pronunciations = options.pronunciations ?? [];
-    this.#clock = options.clock;
-    this.#unplayedMs = options.unplayedMs;
     this.#tell = options.tell;
     this.#log = options.log;
   }
@@ -105,24 +91,10 @@ export class ReplyVoice {
   async #speakAll(): Promise<void> {
     this.#isSpeaking = true;
     for (let next = this.#clauses.shift(); next !== undefined; next = this.#clauses.shift()) {
-      if (this.#isFull()) await this.#room();
-      if (!this.#stop.signal.aborted) await this.#speakOne(next);
+      await this.#speakOne(next);
     }
     this.#isSpeaking = false;
     this.#finishWhenDone();
-  }
-
-  /** Waits while much audio is still to be played: a long answer comes faster than it is spoken. */
-  async #room(): Promise<void> {
-    while (this.#isFull() && !this.#stop.signal.aborted) {
-      await new Promise<void>((resolve) => {
-        this.#clock.after(LOOK_AGAIN_MS, resolve);
-      });
-    }
-  }
-
-  #isFull(): boolean {
-    return this.#unplayedMs() > UNPLAYED_MS_MAX;
   }
 
   async #speakOne({ clause, text }: Clause): Promise<void> {

@@ -335,16 +335,20 @@ function onPlayoutFinished(draft: Draft, event: TurnEventOf<'playout-finished'>)
     endNow(draft, reply.after, event.atMs);
     return;
   }
-  judgeVoice(draft, reply, event.atMs);
+  judgeVoice(draft, reply, event);
   if (draft.state.stage !== 'open' || runToolsAfterWords(draft, reply)) return;
   if (event.isComplete) takeAsideAsAnswer(draft, reply, event.atMs);
 }
 
 /** Words without any audio mean that the voice has failed, or cannot read them; the caller of an answer hears an apology. */
-function judgeVoice(draft: Draft, reply: Reply, atMs: number): void {
+function judgeVoice(
+  draft: Draft,
+  reply: Reply,
+  { playedMs, atMs }: TurnEventOf<'playout-finished'>,
+): void {
   if (reply.pieces.length > 0 && audioMsOf(reply.pieces) === 0) {
     countFailure(draft, 'the voice does not speak', atMs);
-    const isLast = reply.kind === 'answer' && reply.calls.length === 0;
+    const isLast = reply.kind === 'answer' && reply.calls.length === 0 && playedMs === 0;
     const { stage, utterance, rules } = draft.state;
     if (isLast && stage === 'open' && utterance === null)
       sayPhrase(draft, 'apology', rules.phrases.apology);

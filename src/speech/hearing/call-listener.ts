@@ -142,11 +142,18 @@ const PAUSE_POWER_RATIO = 0.01;
 /** Parts kept: five minutes of one utterance. */
 const PARTS_MAX = 12;
 
+/** A part to which no more audio comes. */
+interface FinishedPart {
+  readonly part: OpenUtterance;
+  answer: Promise<Recognition>;
+  state: 'asked' | 'failed' | 'closed';
+}
+
 /** An utterance of any length: where it outgrows the recogniser's window, it is cut into parts at pauses. */
 export class LongUtterance {
   readonly #recognizer: CallRecognizer;
   readonly #options: UtteranceOptions;
-  readonly #finished: Promise<Recognition>[] = [];
+  readonly #finished: FinishedPart[] = [];
   #current: OpenUtterance;
   #energy = 0;
 
@@ -167,10 +174,16 @@ export class LongUtterance {
     if (length >= CUT_SAMPLES || (length >= PAUSE_WANTED_SAMPLES && isPause)) this.#startNextPart();
   }
 
-  /** Recognises all parts. */
+  /** Recognises all parts; a finished one that has failed is recognised once more. */
   transcribe(order: RecognitionOrder): PendingRecognition {
+    for (const finished of this.#finished) {
+      if (finished.state !== 'failed') continue;
+      finished.answer = this.#request(finished.part);
+      this.#watch(finished);
+    }
     const last = this.#recognizer.request(this.#current, order);
-    const answer = Promise.all([...this.#finished, last.answer]).then(joined);
+    const finished = this.#finished.map(({ answer }) => answer);
+    const answer = Promise.all([...finished, last.answer]).then(joined);
     return { answer, cancel: last.cancel };
   }
 
@@ -182,18 +195,43 @@ export class LongUtterance {
 
   close(): void {
     this.#recognizer.close(this.#current);
+    for (const finished of this.#finished) this.#closePart(finished);
   }
 
   /** Requests the final recognition of the current part and starts the next one. */
   #startNextPart(): void {
-    const { answer } = this.#recognizer.request(this.#current, { priority: 'final' });
-    // A failure surfaces in the next `transcribe`.
-    answer.catch(() => undefined);
-    this.#finished.push(answer);
-    if (this.#finished.length > PARTS_MAX) this.#finished.shift();
-    this.#recognizer.close(this.#current);
+    this.#finished.push(this.#finish(this.#current));
+    const dropped = this.#finished.length > PARTS_MAX ? this.#finished.shift() : undefined;
+    if (dropped !== undefined) this.#closePart(dropped);
     this.#current = this.#recognizer.open(this.#options);
     this.#energy = 0;
+  }
+
+  #finish(part: OpenUtterance): FinishedPart {
+    const finished: FinishedPart = { part, answer: this.#request(part), state: 'asked' };
+    this.#watch(finished);
+    return finished;
+  }
+
+  #request(part: OpenUtterance): Promise<Recognition> {
+    return this.#recognizer.request(part, { priority: 'final' }).answer;
+  }
+
+  /** Keeps the audio of a part until it is recognised. A failure surfaces in `transcribe`. */
+  #watch(finished: FinishedPart): void {
+    finished.state = 'asked';
+    finished.answer.then(
+      () => this.#closePart(finished),
+      () => {
+        if (finished.state === 'asked') finished.state = 'failed';
+      },
+    );
+  }
+
+  #closePart(finished: FinishedPart): void {
+    if (finished.state === 'closed') return;
+    finished.state = 'closed';
+    this.#recognizer.close(finished.part);
   }
 }
 

