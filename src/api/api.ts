@@ -42,7 +42,7 @@ import { addSmsCallbackRoutes, addSmsRoutes } from './routes/sms-routes.ts';
 import { addToolRoutes } from './routes/tool-routes.ts';
 import { addTrunkCheckRoutes, addTrunkRoutes } from './routes/trunk-routes.ts';
 import { addLanguageModelRoutes, addVoiceRoutes } from './routes/voice-and-model-routes.ts';
-import { addDeliveryRoutes, addWebhookEndpointRoutes } from './routes/webhook-routes.ts';
+import { addWebhookRoutes } from './routes/webhook-routes.ts';
 
 const DESCRIPTION = [
   'Voice agents that answer and place telephone calls.',
@@ -167,8 +167,7 @@ export function createApi({ addRoutes, ...deps }: ApiParts): ApiApp {
   addTransferRoutes(api, deps);
   addRecordingRoutes(api, deps);
   addQualityRoutes(api, deps);
-  addWebhookEndpointRoutes(api, deps);
-  addDeliveryRoutes(api, deps);
+  addWebhookRoutes(api, deps);
   addEventRoutes(api, deps);
   addAccountRoutes(api, deps);
   addKeyRoutes(api, deps, keys);

@@ -88,24 +88,21 @@ export class ApiClient {
   }
 
   /** @throws {ApiError} */
-  async setUp(token: string, password: string): Promise<Session> {
-    const body = { token, password };
-    return this.#keep(await this.#json<Session>('dashboard/setup', { method: 'POST', body }));
+  setUp(token: string, password: string): Promise<Session> {
+    return this.#enter('dashboard/setup', { token, password });
   }
 
   /**
    * @param name undefined where there is one user only.
    * @throws {ApiError} 401 when name or password are wrong, 429 after too many tries.
    */
-  async login(password: string, name?: string): Promise<Session> {
-    const body = { password, name };
-    return this.#keep(await this.#json<Session>('dashboard/login', { method: 'POST', body }));
+  login(password: string, name?: string): Promise<Session> {
+    return this.#enter('dashboard/login', { password, name });
   }
 
   /** Makes the user of an invite, and signs in. @throws {ApiError} 409 when the link works no more. */
-  async join(token: string, name: string, password: string): Promise<Session> {
-    const body = { token, name, password };
-    return this.#keep(await this.#json<Session>('dashboard/join', { method: 'POST', body }));
+  join(token: string, name: string, password: string): Promise<Session> {
+    return this.#enter('dashboard/join', { token, name, password });
   }
 
   /** @throws {ApiError} */
@@ -198,6 +195,10 @@ export class ApiClient {
     if (first.status !== 401) return good(first, ask);
     this.#key = undefined;
     return good(await this.#send(path, ask, await this.#heldKey()), ask);
+  }
+
+  async #enter(path: string, body: object): Promise<Session> {
+    return this.#keep(await this.#json<Session>(path, { method: 'POST', body }));
   }
 
   #keep(session: Session): Session {

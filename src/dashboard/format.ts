@@ -3,56 +3,52 @@ import { queryText } from './api-client.ts';
 
 /** Instants are in the reader's time zone, days (which the API counts in UTC) are not. */
 export function formatsOf(language: string) {
-  const instant = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'medium' });
-  const time = new Intl.DateTimeFormat(language, { timeStyle: 'medium' });
-  const day = new Intl.DateTimeFormat(language, {
-    day: 'numeric',
-    month: 'short',
-    timeZone: 'UTC',
-  });
-  const count = new Intl.NumberFormat(language);
-  const decimal = new Intl.NumberFormat(language, { maximumFractionDigits: 1 });
-  const percent = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 0 });
-  const second = new Intl.NumberFormat(language, {
-    ...({ style: 'unit', unit: 'second', unitDisplay: 'narrow' } as const),
-    maximumFractionDigits: 2,
-  });
-  const change = new Intl.NumberFormat(language, {
-    ...({ style: 'percent', maximumFractionDigits: 0, signDisplay: 'exceptZero' } as const),
-  });
-  const points = new Intl.NumberFormat(language, {
-    ...({ maximumFractionDigits: 0, signDisplay: 'exceptZero' } as const),
-  });
+  const number = (options: Intl.NumberFormatOptions = {}) => {
+    const { format } = new Intl.NumberFormat(language, options);
+    return (value: number) => format(value);
+  };
+  const date = (options: Intl.DateTimeFormatOptions) => {
+    const { format } = new Intl.DateTimeFormat(language, options);
+    return (iso: string) => format(new Date(iso));
+  };
+  const whole = { maximumFractionDigits: 0 } as const;
+  const count = number();
+  const second = { style: 'unit', unit: 'second', unitDisplay: 'narrow' } as const;
+  const seconds = number({ ...second, maximumFractionDigits: 2 });
+  const points = number({ ...whole, signDisplay: 'exceptZero' });
+  const day = date({ day: 'numeric', month: 'short', timeZone: 'UTC' });
+  const dayTime = date({ dateStyle: 'medium', timeStyle: 'short' });
   const relative = new Intl.RelativeTimeFormat(language, { numeric: 'auto', style: 'short' });
-  const dayTime = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' });
   const languages = new Intl.DisplayNames(language, { type: 'language', fallback: 'code' });
   return {
-    instant: (iso: string) => instant.format(new Date(iso)),
+    instant: date({ dateStyle: 'medium', timeStyle: 'medium' }),
     ago: (iso: string, nowMs: number) => {
       const minutes = Math.round((Date.parse(iso) - nowMs) / 60_000);
       if (Math.abs(minutes) < 60) return relative.format(minutes, 'minute');
       const hours = Math.round(minutes / 60);
-      return Math.abs(hours) < 24 ? relative.format(hours, 'hour') : dayTime.format(new Date(iso));
+      return Math.abs(hours) < 24 ? relative.format(hours, 'hour') : dayTime(iso);
     },
     /** To the minute. */
-    dayTime: (iso: string) => dayTime.format(new Date(iso)),
-    time: (iso: string) => time.format(new Date(iso)),
-    day: (date: string) => day.format(new Date(`${date}T00:00:00.000Z`)),
-    count: (value: number) => count.format(value),
-    decimal: (value: number) => decimal.format(value),
-    percent: (fraction: number) => percent.format(fraction),
+    dayTime,
+    time: date({ timeStyle: 'medium' }),
+    /** @param utcDay YYYY-MM-DD. */
+    day: (utcDay: string) => day(`${utcDay}T00:00:00.000Z`),
+    count,
+    decimal: number({ maximumFractionDigits: 1 }),
+    /** Takes a fraction. */
+    percent: number({ ...whole, style: 'percent' }),
     /** Whole milliseconds. */
-    ms: (value: number) => `${count.format(Math.round(value))} ms`,
-    seconds: (ms: number) => second.format(ms / 1000),
+    ms: (value: number) => `${count(Math.round(value))} ms`,
+    seconds: (ms: number) => seconds(ms / 1000),
     /** To the last decimal. */
     money: (sum: Money) => moneyText(language, sum, AMOUNT_DECIMALS_MAX),
     /** In the currency's own decimals; less than one of it to the last decimal. */
     roundMoney: (sum: Money) =>
       moneyText(language, sum, Number(sum.amount) < 1 ? AMOUNT_DECIMALS_MAX : undefined),
-    /** With its sign. */
-    change: (fraction: number) => change.format(fraction),
+    /** Takes a fraction; shows its sign. */
+    change: number({ ...whole, style: 'percent', signDisplay: 'exceptZero' }),
     /** Percentage points, with their sign. */
-    points: (fraction: number) => points.format(fraction * 100),
+    points: (fraction: number) => points(fraction * 100),
     size: (bytes: number) => sizeText(language, bytes),
     language: (tag: string) => nameOf(languages, tag),
   };

@@ -86,11 +86,13 @@ const testRoute = writeRoute('post', '/api/webhooks/endpoints/{endpointId}/test'
   responses: { 202: jsonResponse('The event is on its way.', testSentSchema) },
 });
 
-/** Adds `/api/webhooks/endpoints` and the test event to one. */
-export function addWebhookEndpointRoutes(api: ApiApp, deps: ApiDeps): void {
+/** Adds `/api/webhooks/endpoints`, `/api/webhooks/deliveries` and `/api/webhooks/resend`. */
+export function addWebhookRoutes(api: ApiApp, deps: ApiDeps): void {
   addEndpointReads(api, deps);
   addEndpointWrites(api, deps);
   addEndpointTest(api, deps);
+  addDeliveryReads(api, deps);
+  addResends(api, deps);
 }
 
 function addEndpointReads(api: ApiApp, { webhookEndpoints }: ApiDeps): void {
@@ -224,12 +226,6 @@ const rangeRoute = writeRoute('post', '/api/webhooks/resend', {
   responses: { 202: jsonResponse('The deliveries are on their way.', resentSchema) },
   errors: [404],
 });
-
-/** Adds `/api/webhooks/deliveries` and `/api/webhooks/resend`. */
-export function addDeliveryRoutes(api: ApiApp, deps: ApiDeps): void {
-  addDeliveryReads(api, deps);
-  addResends(api, deps);
-}
 
 function addDeliveryReads(api: ApiApp, { deliveries }: ApiDeps): void {
   api.openapi(listDeliveriesRoute, async (context) => {
