@@ -236,6 +236,7 @@ describeWith(['chromium'], 'the wizard of a new trunk', () => {
     const { id } = await adminJson(server.dataDir, ['account', 'create', '--name', 'Second']);
     await server.api('PUT', `/api/phone-numbers/${FOREIGN}`, { accountId: id });
     await page.goto(`${server.baseUrl}/#/trunks/+`);
+    await field('Name').waitFor();
     await type('Name', 'second');
     await press('Next');
     await arrived('Credentials and addresses');
