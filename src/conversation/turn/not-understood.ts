@@ -1,6 +1,6 @@
 /** Clear speech without recognised words: the agent asks for it again, twice in a row at most; pure */
 import { sayPhrase } from '../reply/reply.ts';
-import { noteForModel } from './third-party.ts';
+import { noteForModel } from './model-note.ts';
 import { change, type Draft, type TurnState, type Words } from './turn-state.ts';
 
 /** Clear voice of the shortest sentences: "Goodbye." has 700 ms of it. Coughs and hums have less, and music nearly none. */

@@ -1,7 +1,7 @@
-/** Notes to the language model, such as about a third party: three-way call (conference) and failed transfer; pure */
-import { addToHistory, dropReply } from '../reply/reply.ts';
+/** Notes to the language model about a third party: three-way call (conference) and failed transfer; pure */
+import { noteForModel } from './model-note.ts';
 import type { TurnEventOf } from './turn-event.ts';
-import { change, countSpeculation, type Draft } from './turn-state.ts';
+import { change, type Draft } from './turn-state.ts';
 
 /** Rule for the agent while a third party is on the line: a three-way call, or conference. */
 export const THIRD_PARTY_RULE =
@@ -42,14 +42,4 @@ export function onTransferFailed(draft: Draft, { atMs }: TurnEventOf<'transfer-f
 /** Tells the model that the caller is back from a transfer. */
 export function onReturn(draft: Draft, atMs: number): void {
   noteForModel(draft, RETURNED, atMs);
-}
-
-/** Adds a note that the agent answers; a speculation made without it is discarded. */
-export function noteForModel(draft: Draft, text: string, atMs: number): void {
-  if (draft.state.reply?.stage === 'speculative') {
-    countSpeculation(draft, 'miss');
-    dropReply(draft, atMs);
-  }
-  addToHistory(draft, text);
-  change(draft, { isOwedAnswer: true, hasCheckedIn: false, lastWords: null });
 }
